@@ -1,0 +1,101 @@
+#include "linkwork/simulation/check.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+#include "apps/linkwork/commands.h"
+#include "apps/linkwork/methods.h"
+#include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/terminal.h"
+#include "apps/linkwork/text.h"
+
+namespace linkwork::cli {
+namespace {
+
+constexpr const char* kFooter =
+    R"(Reports degrees of freedom, loops and cut joints, redundant constraints, and what assembling the start had to move.
+A start that no position satisfies is an error that names the closures.
+
+Examples:
+  linkwork check four_bar
+  linkwork check n_four_bar --set n=40)";
+
+constexpr std::size_t kMostLines = 10;
+
+void print_loops(const CheckReport& report, const Model& model) {
+  print_line("loops", report.loops() == 0 ? "none" : std::to_string(report.loops()));
+  std::vector<std::string> lines = model.notes;
+  for (const CheckReport::Closure& closure : report.closures)
+    if (closure.closes_loop && !closure.is_cut_joint)
+      lines.push_back(fmt::format("closed by '{}' ({}, {})", closure.name, closure.type, counted(closure.rows, "row")));
+  for (std::size_t i = 0; i < lines.size() && i < kMostLines; ++i) print_line("", lines[i]);
+  if (lines.size() > kMostLines) print_line("", fmt::format("and {} more", lines.size() - kMostLines));
+}
+
+void print_constraints(const CheckReport& report) {
+  if (report.rows == 0) {
+    print_line("constraints", "none");
+    return;
+  }
+  const std::vector<std::string> redundant = report.redundant();
+  print_line("constraints",
+             fmt::format("{}, rank {}{}", counted(report.rows, "row"), report.rank,
+                         redundant.empty() ? ", none redundant" : fmt::format(", {} redundant:", redundant.size())));
+  if (!redundant.empty()) {
+    print_line("", listed(redundant));
+    print_line("", "redundant rows are left out of the solution, and reactions among them are not unique");
+  }
+  std::vector<std::string> relations;
+  for (const CheckReport::Closure& closure : report.closures)
+    if (!closure.closes_loop) relations.push_back(closure.name);
+  if (!relations.empty()) print_line("", "relations of joint coordinates: " + listed(relations));
+}
+
+void print_start(const AssemblyReport& assembly) {
+  if (assembly.moved.empty()) {
+    print_line("start", "consistent as given");
+    return;
+  }
+  print_line("start", fmt::format("errors of {:.2g} in position and {:.2g} in velocity; assembly moved {}:",
+                                  assembly.position_error_before, assembly.velocity_error_before,
+                                  counted(static_cast<long>(assembly.moved.size()), "coordinate")));
+  for (std::size_t i = 0; i < assembly.moved.size() && i < kMostLines; ++i)
+    print_line(
+        "", fmt::format("{} from {:.9g} to {:.9g}", assembly.moved[i].coordinate, assembly.moved[i].from, assembly.moved[i].to));
+  if (assembly.moved.size() > kMostLines) print_line("", fmt::format("and {} more", assembly.moved.size() - kMostLines));
+}
+
+int check_model(const ModelArgument& argument) {
+  const Spec spec = argument.read();
+  check_choices(spec.settings);
+  const Model model = build_model(spec);
+  const CheckReport report = check(model);
+  fmt::print("{} ({})\n", model.name, model.file);
+  print_line("bodies", std::to_string(report.bodies));
+  print_line("joints", fmt::format("{}, with {} in the spanning tree", report.joints, counted(report.coordinates, "coordinate")));
+  print_loops(report, model);
+  print_constraints(report);
+  print_line("freedom", fmt::format("{}: {} less rank {}", counted(report.dof, "degree of freedom"),
+                                    counted(report.coordinates, "coordinate"), report.rank));
+  print_start(report.assembly);
+  for (const std::string& warning : report.warnings) print_line("warning", highlighted(warning, stdout));
+  print_line("formulation", fmt::format("{} ({})", report.formulation, report.formulation_reason));
+  if (report.trouble.empty()) return kDone;
+  std::fflush(stdout);
+  fmt::print(stderr, "linkwork: {} cannot run: {}\n", model.name, report.trouble);
+  return kFailed;
+}
+
+}  // namespace
+
+Command check_command(CLI::App& program) {
+  CLI::App* const app = program.add_subcommand("check", "Tells what a model is, and whether it can run.");
+  const auto argument = std::make_shared<ModelArgument>();
+  argument->add_to(*app);
+  app->footer(kFooter);
+  return {app, [argument] { return check_model(*argument); }};
+}
+
+}  // namespace linkwork::cli

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace linkwork::cli {
+
+/// Exit codes of the program.
+enum ExitCode { kDone = 0, kFailed = 1, kBadInput = 2 };
+
+/// A subcommand: its options, and what it does once they are read.
+struct Command {
+  CLI::App* options;
+  std::function<int()> run;
+};
+
+// One per file.
+Command run_command(CLI::App& program);
+Command check_command(CLI::App& program);
+Command list_command(CLI::App& program);
+Command new_command(CLI::App& program);
+Command schema_command(CLI::App& program);
+
+}  // namespace linkwork::cli

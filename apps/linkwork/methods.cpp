@@ -1,0 +1,58 @@
+#include "apps/linkwork/methods.h"
+
+#include <fmt/format.h>
+
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/catalog.h"
+#include "linkwork/stabilizations/catalog.h"
+
+namespace linkwork::cli {
+
+std::vector<CatalogInfo> coordinate_choices() {
+  return {{"auto", "TA, the only ones in this version", "", {}},
+          {"TA", "joint coordinates of a spanning tree, with constraints where loops are cut", "Jain2012", {}}};
+}
+
+std::vector<CatalogInfo> formulation_choices() {
+  std::vector<CatalogInfo> choices{{"auto", "schur, or lagrange if a joint of the tree moves no inertia", "", {}}};
+  for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
+  return choices;
+}
+
+std::vector<CatalogInfo> stabilization_choices() { return catalog_infos(stabilizations()); }
+std::vector<CatalogInfo> integrator_choices() { return catalog_infos(integrators()); }
+
+std::vector<CatalogInfo> glue_choices() { return {{"none", "the whole model is solved as one", "", {}}}; }
+
+namespace {
+
+/// Names of the literature that are planned: better told than "did you mean 'TA'?".
+void check_available(const Choice& coordinates) {
+  for (const char* const planned : {"FA", "CE", "hybrid"})
+    if (coordinates.name == planned)
+      throw InputError(coordinates.place, fmt::format("the coordinates '{}' are not in this version", planned),
+                       "one of: " + names(coordinate_choices()));
+}
+
+}  // namespace
+
+void check_choices(const Settings& settings) {
+  check_available(settings.coordinates);
+  find_choice(coordinate_choices(), settings.coordinates, "coordinates");
+  find_choice(formulation_choices(), settings.formulation, "formulation");
+  find_choice(stabilization_choices(), settings.stabilization, "stabilization");
+  find_choice(integrator_choices(), settings.integrator, "integrator");
+}
+
+bool is_adaptive(const Model& model) {
+  return make_chosen(integrators(), model.settings.integrator, "integrator", model)->estimates_error();
+}
+
+std::string names(const std::vector<CatalogInfo>& choices) {
+  std::vector<std::string> all;
+  all.reserve(choices.size());
+  for (const CatalogInfo& info : choices) all.push_back(info.name);
+  return listed(all);
+}
+
+}  // namespace linkwork::cli

@@ -1,0 +1,74 @@
+#include "apps/linkwork/model_argument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "linkwork/io/model_file.h"
+
+namespace linkwork::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "name=value" of --set.
+std::pair<std::string, std::string> parse_assignment(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw InputError({"--set", 0, 0}, fmt::format("'{}' sets nothing", text), "name=value, as in --set torque=0");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+fs::path model_path(const std::string& model) {
+  std::error_code ignored;
+  const bool is_bare_name = model.find('/') == std::string::npos && !model.ends_with(".toml");
+  if (!is_bare_name || fs::is_regular_file(model, ignored)) return model;
+  std::vector<std::string> names;
+  for (const ReadyModel& ready : ready_models()) {
+    if (ready.name == model) return ready.file;
+    names.push_back(ready.name);
+  }
+  if (fs::exists(model, ignored)) return model;  // reading it will say what is wrong with it
+  const std::string what = fmt::format("there is neither a file nor a ready model '{}'", model);
+  if (fs::exists(model + ".toml", ignored)) throw InputError({}, fmt::format("{}; did you mean '{}.toml'?", what, model));
+  if (const auto near = nearest_name(model, names)) throw InputError({}, fmt::format("{}; did you mean '{}'?", what, *near));
+  throw InputError({}, what, names.empty() ? "a model file" : "a model file, or one of: " + listed(names));
+}
+
+}  // namespace
+
+void ModelArgument::add_to(CLI::App& options) {
+  options.add_option("MODEL", model, "a model file, or the name of a ready model ('linkwork list models')")
+      ->required()
+      ->type_name("");
+  options.add_option("--set", set, "gives a parameter of the model another value, a number or an expression; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("NAME=VALUE");
+}
+
+Spec ModelArgument::read() const {
+  ReadOptions reading;
+  for (const std::string& text : set) reading.set.push_back(parse_assignment(text));
+  return read_model_file(model_path(model), reading);
+}
+
+fs::path ready_model_folder() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  for (const fs::path& folder : {program.parent_path() / LINKWORK_INSTALLED_MODELS, fs::path(LINKWORK_SOURCE_MODELS)})
+    if (fs::is_directory(folder, ignored)) return folder.lexically_normal();
+  return {};
+}
+
+std::vector<ReadyModel> ready_models() {
+  std::vector<ReadyModel> models;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(ready_model_folder(), ignored))
+    if (entry.path().extension() == ".toml") models.push_back({entry.path().stem().string(), entry.path()});
+  std::sort(models.begin(), models.end(), [](const ReadyModel& a, const ReadyModel& b) { return a.name < b.name; });
+  return models;
+}
+
+}  // namespace linkwork::cli

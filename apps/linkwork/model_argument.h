@@ -1,0 +1,33 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "linkwork/model/spec.h"
+
+namespace linkwork::cli {
+
+/// The model on the command line, with --set.
+struct ModelArgument {
+  std::string model;
+  std::vector<std::string> set;
+
+  void add_to(CLI::App& options);
+  /// Reads the file of that name, or else the ready model of that name.
+  Spec read() const;
+};
+
+/// A model that comes with the program.
+struct ReadyModel {
+  std::string name;
+  std::filesystem::path file;
+};
+
+/// Where they are: beside an installed program, or in the source tree it was built from. Empty if in neither.
+std::filesystem::path ready_model_folder();
+/// Sorted by name.
+std::vector<ReadyModel> ready_models();
+
+}  // namespace linkwork::cli

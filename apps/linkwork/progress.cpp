@@ -1,0 +1,75 @@
+#include "apps/linkwork/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+
+#include "apps/linkwork/terminal.h"
+
+namespace linkwork::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenBars(100);
+constexpr double kShortestRunWithLines = 2.0;  // s
+
+std::string clock_time(double seconds) {
+  const auto whole = static_cast<long>(std::ceil(std::min(seconds, 1e9)));
+  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  return fmt::format("{}:{:02}", whole / 60, whole % 60);
+}
+
+std::string time_left(double fraction, double elapsed) {
+  return fraction > 0.0 ? clock_time(elapsed * (1.0 - fraction) / fraction) + " left" : "";
+}
+
+}  // namespace
+
+Progress::Progress(bool quiet)
+    : style_(quiet                 ? Style::kNothing
+             : is_terminal(stderr) ? Style::kBar
+                                   : Style::kLines),
+      next_(start_ + kBetweenBars) {}
+
+void Progress::show(double t, double end) {
+  if (style_ == Style::kNothing) return;
+  const Clock::time_point now = Clock::now();
+  const double elapsed = std::chrono::duration<double>(now - start_).count();
+  if (style_ == Style::kBar) {
+    if (now < next_) return;
+    next_ = now + kBetweenBars;
+    draw_bar(t, end, elapsed);
+    return;
+  }
+  const int quarters = static_cast<int>(4.0 * t / end);
+  if (quarters <= quarters_) return;
+  quarters_ = quarters;
+  if (elapsed < kShortestRunWithLines) return;
+  fmt::print(stderr, "{:3} %  t = {:.6g} of {:.6g} s  {}\n", 25 * quarters, t, end,
+             quarters < 4 ? time_left(t / end, elapsed) : clock_time(elapsed));
+}
+
+void Progress::draw_bar(double t, double end, double elapsed) {
+  constexpr int kTextWidth = 50, kWidestBar = 40;
+  const double fraction = std::clamp(t / end, 0.0, 1.0);
+  const int width = std::clamp(terminal_width(stderr) - kTextWidth, 0, kWidestBar);
+  const int done = static_cast<int>(fraction * width);
+  const std::string bar = width > 0 ? fmt::format("[{}{}] ", std::string(static_cast<std::size_t>(done), '#'),
+                                                  std::string(static_cast<std::size_t>(width - done), '.'))
+                                    : "";
+  fmt::print(stderr, "\r{}{:3.0f} %  t = {:.4g} of {:.4g} s  {}\x1b[K", bar, std::floor(100.0 * fraction), t, end,
+             time_left(fraction, elapsed));
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void Progress::finish() {
+  if (!drawn_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace linkwork::cli

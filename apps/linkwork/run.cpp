@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "apps/linkwork/commands.h"
+#include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/progress.h"
+#include "apps/linkwork/run_report.h"
+#include "apps/linkwork/settings_options.h"
+#include "linkwork/io/summary_file.h"
+#include "linkwork/io/trajectory_file.h"
+#include "linkwork/simulation/simulation.h"
+
+namespace linkwork::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFooter =
+    R"(Writes trajectory.csv (positions, velocities, accelerations, reactions, energies, errors) and summary.json.
+Methods may carry options, as in baumgarte:alpha=5,beta=5; 'linkwork list' shows them.
+
+Examples:
+  linkwork run four_bar
+  linkwork run four_bar --set torque=0 --end 2 --integrator dopri45 --rtol 1e-10
+  linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results)";
+
+struct RunOptions {
+  ModelArgument model;
+  SettingsOptions settings;
+  std::optional<std::string> out;
+  bool quiet = false;
+};
+
+/// A model's name comes from the user, and must not lead out of the folder of results.
+std::string as_folder_name(std::string name) {
+  const auto is_bad = [](char c) { return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20; };
+  std::replace_if(name.begin(), name.end(), is_bad, '_');
+  return name.empty() || name == "." || name == ".." ? "model" : name;
+}
+
+fs::path make_folder(const RunOptions& options, const std::string& model) {
+  if (options.out && options.out->empty()) throw InputError({"--out", 0, 0}, "the name is empty", "a folder");
+  fs::path folder = options.out ? fs::path(*options.out) : fs::path("out") / as_folder_name(model);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!error && !fs::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  if (error)
+    throw InputError({folder.string(), 0, 0}, "cannot be made: " + error.message(), "a folder that can be written to (--out)");
+  fs::remove(folder / "summary.json", error);  // of an earlier run: it would not belong to the new trajectory
+  return folder;
+}
+
+int run(const RunOptions& options) {
+  Spec spec = options.model.read();
+  options.settings.apply_to(spec.settings);
+  const Model model = build_model(spec);
+  Simulation simulation(model);
+
+  const fs::path folder = make_folder(options, model.name);
+  TrajectoryFile trajectory(folder / "trajectory.csv", simulation.columns());
+  Progress progress(options.quiet);
+  Summary summary = simulation.run({.row = [&](std::span<const double> row) { trajectory.write(row); },
+                                    .progress = [&](double t, double end) { progress.show(t, end); }});
+  progress.finish();
+  if (options.settings.tolerates_in_vain(model))
+    summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
+  trajectory.close();
+  write_summary_file(folder / "summary.json", summary);
+
+  if (!options.quiet) print_run(model, summary, {folder, trajectory.rows(), simulation.columns().size()});
+  if (summary.completed) return kDone;
+  std::fflush(stdout);
+  fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model.name, summary.status,
+             folder.string());
+  return kFailed;
+}
+
+}  // namespace
+
+Command run_command(CLI::App& program) {
+  CLI::App* const app = program.add_subcommand("run", "Simulates a model and writes its motion.");
+  const auto options = std::make_shared<RunOptions>();
+  options->model.add_to(*app);
+  options->settings.add_to(*app);
+  app->add_option("--out", options->out, "folder for the results; default out/<model name>")->option_text("DIR");
+  app->add_flag("--quiet", options->quiet, "print nothing but errors");
+  app->footer(kFooter);
+  return {app, [options] { return run(*options); }};
+}
+
+}  // namespace linkwork::cli

@@ -1,0 +1,70 @@
+#include "apps/linkwork/run_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "apps/linkwork/methods.h"
+#include "apps/linkwork/terminal.h"
+#include "apps/linkwork/text.h"
+
+namespace linkwork::cli {
+namespace {
+
+std::string described(const Choice& choice, const std::string& name) {
+  std::string text = name;
+  char separator = ':';
+  for (const auto& [option, value] : choice.options) {
+    text += fmt::format("{}{}={:.6g}", separator, option, value);
+    separator = ',';
+  }
+  return text;
+}
+
+std::string methods(const Model& model, const Summary& summary) {
+  const Settings& settings = model.settings;
+  const std::string pace = is_adaptive(model) ? fmt::format("rtol {:.3g}, atol {:.3g}", settings.rtol, settings.atol)
+                                              : fmt::format("steps of {:.6g} s", settings.step);
+  return fmt::format("{} coordinates, {}{}, {}, {} ({})", summary.coordinates,
+                     described(settings.formulation, summary.formulation), settings.formulation.name == "auto" ? " (auto)" : "",
+                     described(settings.stabilization, summary.stabilization), described(settings.integrator, summary.integrator),
+                     pace);
+}
+
+std::string effort(const Summary& summary) {
+  std::string text = fmt::format("{:.9g} s in {}", summary.simulated_seconds, counted(summary.steps, "step"));
+  if (summary.rejected_steps > 0) text += fmt::format(" ({} more rejected)", summary.rejected_steps);
+  return text + fmt::format(", {}, {:.3g} s of wall time", counted(summary.evaluations, "evaluation"), summary.wall_seconds);
+}
+
+/// The first few of a list that may be long.
+void print_all(const std::string& label, const std::vector<std::string>& texts) {
+  constexpr std::size_t kMost = 6;
+  const std::size_t shown = texts.size() <= kMost ? texts.size() : kMost - 1;
+  for (std::size_t i = 0; i < shown; ++i) print_line(label, texts[i]);
+  if (shown < texts.size()) print_line("", fmt::format("and {} more in summary.json", texts.size() - shown));
+}
+
+}  // namespace
+
+void print_run(const Model& model, const Summary& summary, const ResultFiles& files) {
+  const bool started = files.rows > 0;
+  fmt::print("{}: {}, {}{}\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
+             counted(static_cast<long>(model.joints.size()), "joint"),
+             started ? ", " + counted(summary.dof, "degree of freedom") : "");
+  print_line("methods", methods(model, summary));
+  print_line(summary.completed ? "simulated" : "stopped", effort(summary));
+  if (started && !model.rows.empty())
+    print_line("constraints",
+               fmt::format("{}, rank {}; largest error {:.2g} in position, {:.2g} in velocity", counted(model.row_count(), "row"),
+                           summary.rank, summary.position_error_max, summary.velocity_error_max));
+  if (started) print_line("energy", fmt::format("drift {:.2g} of the energy exchanged", summary.energy_drift));
+  print_all("note", summary.notes);
+  for (const std::string& warning : summary.warnings) print_line("warning", highlighted(warning, stdout));
+  print_line("results", fmt::format("{} ({}, {})", (files.folder / "trajectory.csv").string(), counted(files.rows, "row"),
+                                    counted(static_cast<long>(files.columns), "column")));
+  print_line("", (files.folder / "summary.json").string());
+}
+
+}  // namespace linkwork::cli

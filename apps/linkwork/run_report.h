@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+
+#include "linkwork/model/model.h"
+#include "linkwork/simulation/summary.h"
+
+namespace linkwork::cli {
+
+/// Where a run's results went.
+struct ResultFiles {
+  std::filesystem::path folder;
+  long rows = 0;
+  std::size_t columns = 0;
+};
+
+/// The account of a run for a person, on stdout.
+void print_run(const Model& model, const Summary& summary, const ResultFiles& files);
+
+}  // namespace linkwork::cli

@@ -1,0 +1,80 @@
+#include "apps/linkwork/settings_options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+
+#include "apps/linkwork/methods.h"
+
+namespace linkwork::cli {
+namespace {
+
+using Text = SettingsOptions::Text;
+
+void apply_number(const Text& text, const char* option, double& target) {
+  if (!text) return;
+  double number = 0.0;
+  const char* const last = text->data() + text->size();
+  const auto [end, error] = std::from_chars(text->data(), last, number);
+  if (error != std::errc() || end != last || !std::isfinite(number) || number <= 0.0)
+    throw InputError({option, 0, 0}, fmt::format("the value is '{}'", *text), "a finite number > 0");
+  target = number;
+}
+
+void apply_choice(const Text& text, const char* option, Choice& target) {
+  if (text) target = parse_choice(*text, {option, 0, 0});
+}
+
+/// Guards against slips of the exponent, which would look like a program that hangs.
+void check_extent(const Settings& settings) {
+  constexpr double kMostSteps = 1e12, kMostRows = 1e9;
+  if (settings.end / settings.step > kMostSteps)
+    throw InputError({}, fmt::format("{} s in steps of {} s are more than {:.0e} steps", settings.end, settings.step, kMostSteps),
+                     "a shorter time or a larger step");
+  if (settings.end / settings.output_every > kMostRows)
+    throw InputError(
+        {}, fmt::format("{} s written every {} s are more than {:.0e} rows", settings.end, settings.output_every, kMostRows),
+        "a shorter time or a larger interval");
+}
+
+}  // namespace
+
+void SettingsOptions::add_to(CLI::App& options) {
+  const auto add = [&](const char* name, Text& text, const char* value, const std::string& help) {
+    options.add_option(name, text, help)->option_text(value);
+  };
+  add("--end", end, "T", "time at which the simulation ends, s");
+  add("--step", step, "H", "step size, or the first one of adaptive integrators, s");
+  add("--rtol", rtol, "R", "relative tolerance of adaptive integrators");
+  add("--atol", atol, "A", "absolute tolerance of adaptive integrators");
+  add("--every", every, "DT", "time between two rows of output, s");
+  add("--coordinates", coordinates, "C", names(coordinate_choices()));
+  add("--formulation", formulation, "F", names(formulation_choices()));
+  add("--stabilization", stabilization, "S", names(stabilization_choices()));
+  add("--integrator", integrator, "I", names(integrator_choices()));
+  add("--glue", glue, "G", names(glue_choices()) + " (coupling of modules solved apart is not in this version)");
+  add("--threads", threads, "N", "1 (more are not in this version)");
+}
+
+void SettingsOptions::apply_to(Settings& settings) const {
+  apply_number(end, "--end", settings.end);
+  apply_number(step, "--step", settings.step);
+  apply_number(rtol, "--rtol", settings.rtol);
+  apply_number(atol, "--atol", settings.atol);
+  apply_number(every, "--every", settings.output_every);
+  apply_choice(coordinates, "--coordinates", settings.coordinates);
+  apply_choice(formulation, "--formulation", settings.formulation);
+  apply_choice(stabilization, "--stabilization", settings.stabilization);
+  apply_choice(integrator, "--integrator", settings.integrator);
+  check_choices(settings);
+  if (glue) find_choice(glue_choices(), parse_choice(*glue, {"--glue", 0, 0}), "glue");
+  if (threads && *threads != "1")
+    throw InputError({"--threads", 0, 0}, fmt::format("the value is '{}'", *threads),
+                     "1: more are not available in this version");
+  check_extent(settings);
+}
+
+bool SettingsOptions::tolerates_in_vain(const Model& model) const { return (rtol || atol) && !is_adaptive(model); }
+
+}  // namespace linkwork::cli

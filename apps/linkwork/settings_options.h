@@ -1,0 +1,25 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "linkwork/model/model.h"
+
+namespace linkwork::cli {
+
+/// The settings of a model file that the command line can override. Texts as given.
+struct SettingsOptions {
+  using Text = std::optional<std::string>;
+  Text end, step, rtol, atol, every;
+  Text coordinates, formulation, stabilization, integrator, glue;
+  Text threads;
+
+  void add_to(CLI::App& options);
+  /// Throws InputError that names the option and what it takes. Checks what the model file chose, too.
+  void apply_to(Settings& settings) const;
+  /// Whether tolerances are given to an integrator that has no use for them.
+  bool tolerates_in_vain(const Model& model) const;
+};
+
+}  // namespace linkwork::cli

@@ -1,0 +1,67 @@
+# Each tests/fuzz/NAME.cpp becomes the libFuzzer program fuzz_NAME, compiled with the few library sources it needs.
+
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "Fuzz targets need clang: configure with -DCMAKE_CXX_COMPILER=clang++")
+endif()
+
+# The paths of the library headers a file includes.
+function(linkwork_includes file result)
+  file(STRINGS ${file} lines REGEX "^#include \"linkwork/")
+  list(TRANSFORM lines REPLACE "^#include \"([^\"]+)\".*" "\\1")
+  set(${result} ${lines} PARENT_SCOPE)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+endfunction()
+
+# The library sources that a source needs, found by following its includes. A header is implemented by the source of the same
+# name, and by every source without a header of its own that includes it from the same folder or one below.
+function(linkwork_needed_sources start result)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} linkwork/*.cpp)
+  foreach(source IN LISTS sources)
+    string(REGEX REPLACE "\\.cpp$" ".h" own_header ${source})
+    if(EXISTS ${PROJECT_SOURCE_DIR}/${own_header})
+      list(APPEND implementing_${own_header} ${source})
+      continue()
+    endif()
+    linkwork_includes(${source} headers)
+    foreach(header IN LISTS headers)
+      cmake_path(GET header PARENT_PATH folder)
+      cmake_path(IS_PREFIX folder ${source} beside_or_above)
+      if(beside_or_above)
+        list(APPEND implementing_${header} ${source})
+      endif()
+    endforeach()
+  endforeach()
+
+  set(seen)
+  set(next ${start})
+  while(next)
+    list(POP_FRONT next file)
+    if(file IN_LIST seen OR NOT EXISTS ${PROJECT_SOURCE_DIR}/${file})
+      continue()
+    endif()
+    list(APPEND seen ${file})
+    linkwork_includes(${file} headers)
+    list(APPEND next ${headers} ${implementing_${file}})
+  endwhile()
+  list(FILTER seen INCLUDE REGEX "^linkwork/.*\\.cpp$")
+  set(${result} ${seen} PARENT_SCOPE)
+endfunction()
+
+file(GLOB fuzz_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} tests/fuzz/*.cpp)
+linkwork_needed_sources("${fuzz_sources}" needed_sources)
+
+add_library(linkwork_fuzzed STATIC ${needed_sources})
+target_include_directories(linkwork_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
+target_compile_definitions(linkwork_fuzzed PUBLIC EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=0)
+target_compile_options(linkwork_fuzzed PUBLIC
+  -O1 -g1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+target_link_libraries(linkwork_fuzzed
+  PUBLIC Eigen3::Eigen
+  PRIVATE fmt::fmt Threads::Threads linkwork_toml nlohmann_json::nlohmann_json)
+
+foreach(source IN LISTS fuzz_sources)
+  cmake_path(GET source STEM name)
+  add_executable(fuzz_${name} ${source})
+  target_link_libraries(fuzz_${name} PRIVATE linkwork_fuzzed)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+endforeach()

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linkwork/dynamics/formulation.h"
+#include "linkwork/dynamics/integrator.h"
+#include "linkwork/dynamics/stabilization.h"
+#include "linkwork/model/spec.h"
+
+namespace linkwork {
+
+struct OptionInfo {
+  std::string name;
+  double fallback;
+  std::string summary;
+};
+
+/// The options of a choice, the missing ones at their defaults.
+using Options = std::map<std::string, double>;
+
+/// What the command line, the docs and messages say of a method.
+struct CatalogInfo {
+  std::string name;
+  std::string summary;
+  std::string reference;
+  std::vector<OptionInfo> options;
+};
+
+template <class T>
+struct CatalogEntry {
+  CatalogInfo info;
+  std::function<std::unique_ptr<T>(const Model&, const Options&)> make;
+};
+
+template <class T>
+using Catalog = std::span<const CatalogEntry<T>>;
+
+/// Position of the chosen name. Throws InputError naming the known ones, or the known options.
+std::size_t find_choice(const std::vector<CatalogInfo>& known, const Choice& choice, const std::string& what);
+/// The choice's options, completed.
+Options complete_options(const CatalogInfo& info, const Choice& choice);
+
+template <class T>
+std::vector<CatalogInfo> catalog_infos(Catalog<T> catalog) {
+  std::vector<CatalogInfo> infos;
+  for (const auto& entry : catalog) infos.push_back(entry.info);
+  return infos;
+}
+
+template <class T>
+std::unique_ptr<T> make_chosen(Catalog<T> catalog, const Choice& choice, const std::string& what, const Model& model) {
+  const CatalogEntry<T>& entry = catalog[find_choice(catalog_infos(catalog), choice, what)];
+  return entry.make(model, complete_options(entry.info, choice));
+}
+
+}  // namespace linkwork

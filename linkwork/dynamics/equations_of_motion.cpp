@@ -1,0 +1,26 @@
+#include "linkwork/dynamics/equations_of_motion.h"
+
+#include "linkwork/tree/kinematics.h"
+
+namespace linkwork {
+
+EquationsOfMotion::EquationsOfMotion(const Model& model, std::unique_ptr<Formulation> formulation,
+                                     std::unique_ptr<Stabilization> stabilization)
+    : system_(model), formulation_(std::move(formulation)), stabilization_(std::move(stabilization)), solution_(model) {}
+
+Status EquationsOfMotion::evaluate(const State& state, Derivative& rates) {
+  ++evaluations_;
+  system_.update(state);
+  system_.update_forces();
+  stabilization_->adjust(system_.terms());
+  Status status = formulation_->solve(system_, solution_);
+  if (!status.ok()) return status;
+  if (!solution_.vdot.allFinite()) return {"the accelerations are not finite"};
+  rates.qdot.resize(state.q.size());
+  position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
+  rates.vdot = solution_.vdot;
+  rates.power = system_.applied_power() + solution_.lambda.dot(system_.terms().u);
+  return {};
+}
+
+}  // namespace linkwork

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+
+#include "linkwork/dynamics/formulation.h"
+#include "linkwork/dynamics/stabilization.h"
+
+namespace linkwork {
+
+/// Rates of everything in a State.
+struct Derivative {
+  VecX<double> qdot;
+  VecX<double> vdot;
+  double power = 0.0;
+};
+
+/// Model + formulation + stabilization: all an integrator sees.
+class EquationsOfMotion {
+ public:
+  EquationsOfMotion(const Model& model, std::unique_ptr<Formulation> formulation, std::unique_ptr<Stabilization> stabilization);
+
+  /// Evaluates everything at a state; system() and solution() then hold the details. The state must outlive their use.
+  Status evaluate(const State& state, Derivative& rates);
+  /// Moves a state back onto the constraints, if the stabilization does that.
+  Status project(State& state) { return stabilization_->project(system_, state); }
+
+  System& system() { return system_; }
+  const Solution& solution() const { return solution_; }
+  const Model& model() const { return system_.model(); }
+  long evaluations() const { return evaluations_; }
+
+ private:
+  System system_;
+  std::unique_ptr<Formulation> formulation_;
+  std::unique_ptr<Stabilization> stabilization_;
+  Solution solution_;
+  long evaluations_ = 0;
+};
+
+}  // namespace linkwork

@@ -1,0 +1,51 @@
+#include "linkwork/dynamics/manifold_projection.h"
+
+#include "linkwork/tree/aba.h"
+#include "linkwork/tree/kinematics.h"
+
+namespace linkwork {
+
+ManifoldProjection::ManifoldProjection(const Model& model)
+    : response_(model),
+      lambda_(VecX<double>::Zero(model.row_count())),
+      u_(VecX<double>::Zero(model.tree.nv)),
+      change_(VecX<double>::Zero(model.tree.nv)) {}
+
+void ManifoldProjection::respond(System& system, const VecX<double>& error) {
+  aba_inertias(system.tree(), system.work());
+  response_.factor(system);
+  response_.solve(error, lambda_);
+  u_.setZero();
+  response_.add_force(system, lambda_, u_);
+  aba_forward(system.tree(), system.work(), u_, change_);
+}
+
+double ManifoldProjection::correct_position(System& system, State& state, double fraction) {
+  respond(system, system.terms().phi);
+  change_ *= -fraction;
+  displace(system.tree(), state.q.data(), change_.data());
+  return change_.cwiseAbs().maxCoeff();
+}
+
+void ManifoldProjection::correct_velocity(System& system, State& state) {
+  respond(system, system.terms().rate);
+  state.v -= change_;
+}
+
+void ManifoldProjection::project(System& system, State& state, double good_enough) {
+  if (lambda_.size() == 0) return;
+  constexpr int kMostIterations = 10;
+  system.update(state);
+  double error = system.terms().phi.cwiseAbs().maxCoeff();
+  for (int i = 0; i < kMostIterations && error > good_enough; ++i) {
+    const double before = error;
+    correct_position(system, state);
+    system.update(state);
+    error = system.terms().phi.cwiseAbs().maxCoeff();
+    if (error > 0.5 * before) break;  // rounding, or rows that cannot be met
+  }
+  const double speed = std::max(1.0, state.v.size() > 0 ? state.v.cwiseAbs().maxCoeff() : 0.0);
+  if (system.terms().rate.cwiseAbs().maxCoeff() > good_enough * speed) correct_velocity(system, state);
+}
+
+}  // namespace linkwork

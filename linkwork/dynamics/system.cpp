@@ -1,0 +1,208 @@
+#include "linkwork/dynamics/system.h"
+
+#include <algorithm>
+
+#include "linkwork/tree/crba.h"
+#include "linkwork/tree/energy.h"
+#include "linkwork/tree/kinematics.h"
+#include "linkwork/tree/rnea.h"
+
+namespace linkwork {
+
+using V3 = Vec3<double>;
+
+System::System(const Model& model) : model_(&model), work_(model.tree), terms_(model) {
+  std::size_t slots = 0;
+  const auto fit = [&](const BoundExpression& e) { slots = std::max(slots, e.slots.size()); };
+  for (const CoordinateClosure& closure : model.coordinate_closures) fit(closure.phi);
+  for (const JointForce& force : model.joint_forces) fit(force.value);
+  for (const BodyWrench& wrench : model.wrenches)
+    for (std::size_t k = 0; k < 3; ++k) fit(wrench.force[k]), fit(wrench.torque[k]);
+  for (const Sensor& sensor : model.sensors) fit(sensor.value);
+  slots_.resize(slots);
+  jets_.resize(slots);
+}
+
+void System::update(const State& state) {
+  state_ = &state;
+  update_positions(tree(), state.q.data(), work_);
+  update_velocities(tree(), state.v.data(), work_);
+  std::size_t group = 0;
+  for (const FrameClosure& closure : model_->frame_closures) evaluate_frame_closure(closure, terms_.groups[group++]);
+  for (const CoordinateClosure& closure : model_->coordinate_closures)
+    evaluate_coordinate_closure(closure, terms_.groups[group++]);
+}
+
+namespace {
+
+struct PointMotion {  // world axes
+  Mat3<double> R;
+  V3 p, w, v, wdot, a;
+};
+
+PointMotion point_motion(const NodeWork<double>& node, const Pose<double>& X_NF, bool with_vdot) {
+  const Mat3<double>& R = node.X_WN.R;
+  const V3& r = X_NF.p;
+  const V3 aw = with_vdot ? V3(node.aw + node.dw) : node.aw;
+  const V3 av = with_vdot ? V3(node.av + node.dv) : node.av;
+  const V3 v = node.v + node.w.cross(r);
+  return {R * X_NF.R, node.X_WN.p + R * r, R * node.w, R * v, R * aw, R * (av + aw.cross(r) + node.w.cross(v))};
+}
+
+}  // namespace
+
+RelativeMotion System::relative_motion(const NodeFrame& frame_a, const NodeFrame& frame_b, bool with_vdot) const {
+  const PointMotion a = point_motion(work_[frame_a.node], frame_a.X_NF, with_vdot);
+  const PointMotion b = point_motion(work_[frame_b.node], frame_b.X_NF, with_vdot);
+  const V3 d = b.p - a.p;
+  const V3 w = b.w - a.w;
+  const V3 ddot = b.v - a.v - a.w.cross(d);
+  const V3 wdot = b.wdot - a.wdot - a.w.cross(w);
+  const V3 dddot = b.a - a.a - a.wdot.cross(d) - 2.0 * a.w.cross(ddot) - a.w.cross(a.w.cross(d));
+  const auto Rt = a.R.transpose();
+  return {Rt * b.R, Rt * d, Rt * w, Rt * ddot, Rt * wdot, Rt * dddot};
+}
+
+std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, const NodeFrame& a, const NodeFrame& b,
+                                                       const RelativeMotion& m, const Row& row) {
+  const Mat3<double>& R_WA = system.work()[a.node].X_WN.R;
+  const Mat3<double>& R_WB = system.work()[b.node].X_WN.R;
+  const V3 f_a = a.X_NF.R * row.on_p, n_a = a.X_NF.R * row.on_w;  // axes of a's node
+  const V3 f_b = R_WB.transpose() * (R_WA * f_a), n_b = R_WB.transpose() * (R_WA * n_a);
+  const V3 point_a = a.X_NF * m.p;  // where b's origin is, in a's node
+  return {{-(n_a + point_a.cross(f_a)), -f_a}, {n_b + b.X_NF.p.cross(f_b), f_b}};
+}
+
+void System::evaluate_frame_closure(const FrameClosure& closure, ForceColumns& columns) {
+  const RelativeMotion m = relative_motion(closure.a, closure.b);
+  std::array<Row, kMaxRows> rows;
+  closure.evaluate(m, rows);
+  for (int r = 0; r < closure.row_count; ++r) {
+    const Row& row = rows[static_cast<std::size_t>(r)];
+    const int i = closure.first_row + r;
+    terms_.phi[i] = row.value;
+    terms_.rate[i] = row.rate(m);
+    terms_.b[i] = -row.second_rate(m);
+    std::tie(columns.wrench(0, r), columns.wrench(1, r)) = row_wrenches(*this, closure.a, closure.b, m, row);
+  }
+}
+
+System::CoordinateMotion System::coordinate_motion(const Coordinate& coordinate) const {
+  const Joint& joint = model_->joints[coordinate.joint()];
+  const auto k = static_cast<std::size_t>(coordinate.component);
+  if (joint.in_state()) return {state_->q[joint.q[k]], state_->v[joint.v[k]], 0.0};
+  const RelativeMotion m = relative_motion(joint.parent, joint.child);
+  std::array<Row, kMaxRows> rows;
+  joint.kind->coordinates(m, rows);
+  return {rows[k].value, rows[k].rate(m), rows[k].second_rate(m)};
+}
+
+void System::evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns) {
+  const auto& slots = closure.phi.slots;
+  const std::span<Jet> jets(jets_.data(), slots.size());
+  const std::span<const Jet> inputs(jets);
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (slots[s].kind == Variable::Kind::kTime) {
+      jets[s] = {state_->t, 1.0, 0.0};
+    } else {
+      const CoordinateMotion c = coordinate_motion(slots[s].coordinate);
+      jets[s] = {c.value, c.rate, c.second_rate};
+    }
+  }
+  const Jet phi = closure.phi.expression.evaluate<Jet>(inputs);
+  terms_.phi[closure.row] = phi.value;
+  terms_.rate[closure.row] = phi.d1;
+  terms_.b[closure.row] = -phi.d2;
+  terms_.u[closure.row] = 0.0;
+
+  for (Jet& jet : jets) jet = {jet.value, 0.0, 0.0};
+  int dof_seed = 0, node_seed = 0;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    jets[s].d1 = 1.0;
+    const double slope = closure.phi.expression.evaluate<Jet>(inputs).d1;
+    jets[s].d1 = 0.0;
+    if (slots[s].kind == Variable::Kind::kTime) {
+      terms_.u[closure.row] = -slope;
+      continue;
+    }
+    const Joint& joint = model_->joints[slots[s].coordinate.joint()];
+    if (joint.in_state()) {
+      columns.force(dof_seed++, 0) = slope;
+      continue;
+    }
+    const RelativeMotion m = relative_motion(joint.parent, joint.child);
+    std::array<Row, kMaxRows> rows;
+    joint.kind->coordinates(m, rows);
+    Row& row = rows[static_cast<std::size_t>(slots[s].coordinate.component)];
+    row.on_w *= slope;
+    row.on_p *= slope;
+    std::tie(columns.wrench(node_seed, 0), columns.wrench(node_seed + 1, 0)) =
+        row_wrenches(*this, joint.parent, joint.child, m, row);
+    node_seed += 2;
+  }
+}
+
+double System::evaluate(const BoundExpression& expression) const {
+  if (expression.expression.is_constant()) return expression.expression.constant_value();
+  for (std::size_t s = 0; s < expression.slots.size(); ++s) {
+    const Variable& slot = expression.slots[s];
+    if (slot.kind == Variable::Kind::kTime) {
+      slots_[s] = state_->t;
+      continue;
+    }
+    const Joint& joint = model_->joints[slot.coordinate.joint()];
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    joint_motion(joint, {}, q, v, a);
+    const auto k = static_cast<std::size_t>(slot.coordinate.component);
+    slots_[s] = slot.kind == Variable::Kind::kPosition ? q[k] : v[k];
+  }
+  return expression.expression.evaluate<double>(std::span<const double>(slots_.data(), expression.slots.size()));
+}
+
+void System::joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
+                          std::span<double> a) const {
+  if (joint.in_state()) {
+    for (std::size_t k = 0; k < joint.q.size(); ++k) q[k] = state_->q[joint.q[k]];
+    for (std::size_t k = 0; k < joint.v.size(); ++k) {
+      v[k] = state_->v[joint.v[k]];
+      a[k] = vdot.empty() ? 0.0 : vdot[static_cast<std::size_t>(joint.v[k])];
+    }
+    return;
+  }
+  const RelativeMotion m = relative_motion(joint.parent, joint.child, !vdot.empty());
+  joint_positions(*joint.kind, m, q);
+  std::array<Row, kMaxRows> rows;
+  joint.kind->coordinates(m, rows);
+  for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k) {
+    v[k] = rows[k].rate(m);
+    a[k] = rows[k].second_rate(m);
+  }
+}
+
+double System::kinetic_energy() const { return linkwork::kinetic_energy(tree(), work_); }
+
+const MatX<double>& System::mass_matrix() {
+  linkwork::mass_matrix(tree(), work_, M_);
+  return M_;
+}
+
+const VecX<double>& System::bias() {
+  bias_forces(tree(), work_, c_);
+  return c_;
+}
+
+const MatX<double>& System::jacobian() {
+  A_.setZero(terms_.rows(), tree().nv);
+  for (std::size_t g = 0; g < terms_.groups.size(); ++g) terms_.groups[g].add_rows_to(tree(), work_, terms_.first_rows[g], A_);
+  return A_;
+}
+
+const MatX<double>& System::jacobian_bounds() {
+  bounds_.setZero(terms_.rows(), tree().nv);
+  for (std::size_t g = 0; g < terms_.groups.size(); ++g)
+    terms_.groups[g].add_bounds_to(tree(), work_, terms_.first_rows[g], bounds_);
+  return bounds_;
+}
+
+}  // namespace linkwork

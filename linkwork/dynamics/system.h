@@ -1,0 +1,86 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "linkwork/dynamics/constraint_terms.h"
+#include "linkwork/dynamics/state.h"
+#include "linkwork/model/jet.h"
+#include "linkwork/model/model.h"
+#include "linkwork/tree/tree_work.h"
+
+namespace linkwork {
+
+/// The model evaluated at a state: kinematics, applied forces, constraint terms. Formulations ask it for what they need;
+/// dense matrices are computed only when asked for. One per thread.
+class System {
+ public:
+  explicit System(const Model& model);
+
+  const Model& model() const { return *model_; }
+  const Tree& tree() const { return model_->tree; }
+
+  /// Kinematics and constraint terms (phi, rate, b and the columns of A).
+  void update(const State& state);
+  /// Applied forces: tau and external wrenches. After update().
+  void update_forces();
+
+  const State& state() const { return *state_; }
+  /// The evaluated state now lives here (it was swapped or copied).
+  void rebind(const State& state) { state_ = &state; }
+  TreeWork<double>& work() { return work_; }
+  const TreeWork<double>& work() const { return work_; }
+  ConstraintTerms& terms() { return terms_; }
+  const ConstraintTerms& terms() const { return terms_; }
+
+  /// Dense quantities, on demand.
+  const MatX<double>& mass_matrix();
+  const VecX<double>& bias();  // c, with external wrenches taken in; the applied generalized force is work().tau
+  const MatX<double>& jacobian();
+  const MatX<double>& jacobian_bounds();
+
+  double kinetic_energy() const;
+  double potential_energy() const { return potential_; }
+  /// Power of the applied forces that have no potential. After update_forces().
+  double applied_power() const { return power_; }
+
+  /// A joint's coordinates, wherever they come from. vdot empty: the acceleration at vdot = 0.
+  void joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
+                    std::span<double> a) const;
+  double evaluate(const BoundExpression& expression) const;
+  Pose<double> pose(const NodeFrame& frame) const { return work_[frame.node].X_WN * frame.X_NF; }
+  /// With accelerations at vdot = 0, or, after aba_forward(), the true ones.
+  RelativeMotion relative_motion(const NodeFrame& a, const NodeFrame& b, bool with_vdot = false) const;
+
+ private:
+  struct CoordinateMotion {
+    double value, rate, second_rate;
+  };
+  CoordinateMotion coordinate_motion(const Coordinate& coordinate) const;
+  void evaluate_frame_closure(const FrameClosure& closure, ForceColumns& columns);
+  void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
+  void add_coordinate_force(const Coordinate& coordinate, double force);
+  void add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force);
+  void apply_joint_laws();
+  void apply_joint_forces();
+  void apply_springs();
+  void apply_wrenches();
+
+  const Model* model_;
+  const State* state_ = nullptr;
+  TreeWork<double> work_;
+  ConstraintTerms terms_;
+  double potential_ = 0.0;
+  double power_ = 0.0;
+  MatX<double> M_, A_, bounds_;
+  VecX<double> c_;
+  mutable std::vector<double> slots_;
+  mutable std::vector<Jet> jets_;
+};
+
+/// The wrenches of a row on the nodes of its two frames, each in its node's frame.
+std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, const NodeFrame& a, const NodeFrame& b,
+                                                       const RelativeMotion& m, const Row& row);
+
+}  // namespace linkwork

@@ -1,0 +1,25 @@
+#include "linkwork/formulations/catalog.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "linkwork/tree/aba.h"
+
+namespace linkwork {
+
+Catalog<Formulation> formulations() {
+  static const std::array entries{schur_formulation(), lagrange_formulation()};
+  return entries;
+}
+
+AutoFormulation choose_formulation(System& system) {
+  aba_inertias(system.tree(), system.work());
+  const int massless = system.work().massless_node;
+  if (massless == 0) return {{"schur", {}, {}}, "every joint of the tree moves some inertia"};
+  return {{"lagrange", {}, {}},
+          fmt::format("joint '{}' moves no inertia by itself, which the recursion cannot divide by",
+                      system.model().node_name(massless))};
+}
+
+}  // namespace linkwork

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "linkwork/dynamics/catalog.h"
+
+namespace linkwork {
+
+/// All formulations, listed in catalog.cpp.
+Catalog<Formulation> formulations();
+
+/// What "auto" stands for on this model, and why.
+struct AutoFormulation {
+  Choice choice;
+  std::string reason;
+};
+AutoFormulation choose_formulation(System& system);
+
+// One per file.
+CatalogEntry<Formulation> lagrange_formulation();
+CatalogEntry<Formulation> schur_formulation();
+
+}  // namespace linkwork

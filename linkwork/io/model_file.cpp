@@ -1,0 +1,301 @@
+#include "linkwork/io/model_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <system_error>
+
+#include "linkwork/io/model_tables.h"
+#include "linkwork/io/module_flattening.h"
+#include "linkwork/io/parameters.h"
+#include "linkwork/io/references.h"
+#include "linkwork/io/scope.h"
+#include "linkwork/io/table_reader.h"
+#include "linkwork/io/toml_value.h"
+
+namespace linkwork {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kDeepestModule = 32;
+
+/// What all files of one model have in common while they are read.
+class Reading {
+ public:
+  explicit Reading(const ReadOptions& options) : options_(options) {}
+
+  /// Counts tables before they are made.
+  void admit(double count, const Place& place) {
+    tables_ += count;
+    if (tables_ <= static_cast<double>(options_.most_tables)) return;
+    throw InputError(place, fmt::format("the model would have {:.0f} tables", tables_),
+                     fmt::format("at most {} in all", options_.most_tables));
+  }
+
+  /// The contents of a module's file. Files used by several modules are read once.
+  const TomlValue& document(const fs::path& file, const Place& asked_at) {
+    std::unique_ptr<TomlValue>& known = documents_[file];
+    if (!known) known = std::make_unique<TomlValue>(parse_toml(text_of(file, asked_at), file.string()));
+    return *known;
+  }
+
+  std::vector<fs::path> open_files;  // the file being read and those it is a module of
+
+ private:
+  std::string text_of(const fs::path& file, const Place& asked_at) const {
+    try {
+      return options_.load ? options_.load(file) : read_text_file(file);
+    } catch (const InputError& error) {
+      throw InputError(asked_at, fmt::format("the module's file '{}': {}", file.string(), error.message()));
+    }
+  }
+
+  const ReadOptions& options_;
+  double tables_ = 0.0;
+  std::map<fs::path, std::unique_ptr<TomlValue>> documents_;
+};
+
+/// Reads one file, and through it its modules.
+class FileReader {
+ public:
+  FileReader(const TomlValue& document, const fs::path& file, const std::vector<ParameterOverride>& overrides, Reading& reading)
+      : file_(file),
+        reading_(reading),
+        without_parameters_(file.string(), {}),
+        model_(of_known_version(document), key_table("model"), without_parameters_),
+        scope_(file.string(), parameter_values(document.find("parameters"), file.string(), overrides)) {}
+
+  Spec read() {
+    read_head();
+    read_own_tables();
+    for_each("module", [&](const TableReader& table) { read_module(table); });
+    for_each("connection", [&](const TableReader& table) { read_connection_of_ports(table); });
+    references_.check({&spec_, &parts_});
+    append(spec_, std::move(parts_));
+    return std::move(spec_);
+  }
+
+ private:
+  /// Another version may have other keys, so this comes before anything else.
+  const TomlValue& of_known_version(const TomlValue& document) const {
+    const TomlValue* const version = document.find("linkwork");
+    const bool known = version == nullptr || (version->kind == TomlValue::Kind::kInteger && version->number == 1.0);
+    if (known) return document;
+    throw InputError(without_parameters_.place(*version), "'linkwork' is " + version->description(),
+                     std::string(in_words(KeyKind::kVersion)));
+  }
+
+  void read_head() {
+    const TomlValue& version = model_.value("linkwork");
+    if (version.kind != TomlValue::Kind::kInteger || version.number != 1.0)
+      model_.fail("linkwork", "is " + version.description());
+    spec_.place = model_.place("linkwork");
+    read_name();
+    if (model_.has("settings")) {
+      const TomlValue& settings = model_.value("settings");
+      if (settings.kind != TomlValue::Kind::kTable) model_.fail("settings", "is " + settings.description());
+      spec_.settings = read_settings(TableReader(settings, key_table("settings"), scope_));
+    }
+  }
+
+  /// The name becomes a folder of results.
+  void read_name() {
+    spec_.name = file_.stem().string();
+    if (!model_.has("name")) return;
+    spec_.name = model_.text("name");
+    const auto is_bad = [](char c) { return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
+    const bool bad = spec_.name.empty() || spec_.name == "." || spec_.name == ".." ||
+                     std::any_of(spec_.name.begin(), spec_.name.end(), is_bad);
+    if (bad) model_.fail("name", "is '" + spec_.name + "'", "a name that can be that of a folder: not empty, without / and \\");
+  }
+
+  void read_own_tables() {
+    for_each("body", [&](const TableReader& table) {
+      spec_.bodies.push_back(read_body(table));
+      take_name(bodies_, "body", table);
+    });
+    for_each("joint", [&](const TableReader& table) {
+      spec_.joints.push_back(read_joint(table, references_));
+      take_name(constraints_, "joint", table);
+    });
+    for_each("closure", [&](const TableReader& table) {
+      spec_.closures.push_back(read_closure(table, references_));
+      take_name(constraints_, "closure", table);
+    });
+    for_each("force", [&](const TableReader& table) {
+      spec_.forces.push_back(read_force(table, references_));
+      if (table.has("name")) take_name(forces_, "force", table);
+    });
+    for_each("sensor", [&](const TableReader& table) {
+      spec_.sensors.push_back(read_sensor(table, references_));
+      take_name(sensors_, "sensor", table);
+    });
+    for_each("port", [&](const TableReader& table) {
+      spec_.ports.push_back(read_port(table, references_));
+      take_name(ports_, "port", table);
+    });
+  }
+
+  void take_name(UniqueNames& names, const std::string& kind, const TableReader& table) {
+    names.add(kind, table.text("name"), table.place("name"));
+  }
+
+  /// Calls `read` for every [[key]] table, as often as its repeat says.
+  void for_each(std::string_view key, const std::function<void(const TableReader&)>& read) {
+    const KeyTable& keys = key_table(key);
+    for (const TomlValue& table : model_.tables(key)) {
+      const auto read_once = [&] { read(TableReader(table, keys, scope_)); };
+      const TomlValue* const repeat = table.find("repeat");
+      const Place place = scope_.place(repeat != nullptr ? *repeat : table);
+      const auto admit = [&](double count) { reading_.admit(count, place); };
+      if (repeat != nullptr) {
+        scope_.for_each(*repeat, admit, read_once);
+      } else {
+        admit(1.0);
+        read_once();
+      }
+    }
+  }
+
+  void read_module(const TableReader& table) {
+    const std::string name = table.text("name");
+    if (name == "ground") table.fail("name", "is 'ground', the body that does not move", "another name");
+    // Joints and bodies too: "left.z" must not be both a joint of the module left and a component of the joint left.
+    for (UniqueNames* names : {&bodies_, &constraints_, &sensors_, &ports_, &forces_}) take_name(*names, "module", table);
+    const std::string written = table.text("file");
+    if (written.empty()) table.fail("file", "is empty", "the path of a model file");
+    const fs::path file = (file_.parent_path() / written).lexically_normal();
+    check_nesting(file, table);
+    reading_.open_files.push_back(file);
+    const TomlValue& document = reading_.document(file, table.place("file"));
+    Spec part = FileReader(document, file, overrides_of(table), reading_).read();
+    reading_.open_files.pop_back();
+    prefix_names(part, name + ".");
+    append(parts_, std::move(part));
+  }
+
+  void check_nesting(const fs::path& file, const TableReader& table) const {
+    const auto& open = reading_.open_files;
+    if (std::find(open.begin(), open.end(), file) != open.end()) {
+      std::string cycle;
+      for (auto at = std::find(open.begin(), open.end(), file); at != open.end(); ++at) cycle += at->string() + " -> ";
+      table.fail("file", "makes the model a module of itself: " + cycle + file.string(),
+                 "a file that does not lead back to this one");
+    }
+    if (open.size() >= kDeepestModule)
+      table.fail("file", "is a module nested too deeply", fmt::format("at most {} levels", kDeepestModule));
+  }
+
+  static std::vector<ParameterOverride> overrides_of(const TableReader& table) {
+    std::vector<ParameterOverride> overrides;
+    if (!table.has("parameters")) return overrides;
+    const TomlValue& parameters = table.value("parameters");
+    if (parameters.kind != TomlValue::Kind::kTable) table.fail("parameters", "is " + parameters.description());
+    for (const TomlEntry& entry : parameters.entries) {
+      const double value = table.scope().number(entry.value, "the parameter '" + entry.key + "'");
+      overrides.push_back({entry.key, fmt::format("{}", value), table.scope().place(entry)});
+    }
+    return overrides;
+  }
+
+  void read_connection_of_ports(const TableReader& table) {
+    ClosureSpec closure = read_connection(table);
+    take_name(constraints_, "connection", table);
+    closure.a = frame_of_port(table, "a");
+    closure.b = frame_of_port(table, "b");
+    if (closure.a.body == closure.b.body) {
+      table.fail("b", fmt::format("is on '{}', as is 'a'", closure.a.body), "ports on two different bodies");
+    }
+    spec_.closures.push_back(std::move(closure));
+  }
+
+  FrameSpec frame_of_port(const TableReader& table, std::string_view key) {
+    const std::string name = table.text(key);
+    FrameSpec frame;
+    if (name != "ground") {
+      const auto found = frame_by_port().find(name);
+      if (found == frame_by_port().end()) throw unknown_name(table.place(key), "port", name, port_names());
+      frame = *found->second;
+    }
+    frame.place = table.place(key);
+    return frame;
+  }
+
+  const std::unordered_map<std::string, const FrameSpec*>& frame_by_port() {
+    if (frame_by_port_.empty()) {
+      for (const Spec* spec : {&spec_, &parts_}) {
+        for (const PortSpec& port : spec->ports) frame_by_port_[port.name] = &port.frame;
+      }
+    }
+    return frame_by_port_;
+  }
+
+  std::vector<std::string> port_names() const {
+    std::vector<std::string> names{"ground"};
+    for (const Spec* spec : {&spec_, &parts_}) {
+      for (const PortSpec& port : spec->ports) names.push_back(port.name);
+    }
+    return names;
+  }
+
+  fs::path file_;
+  Reading& reading_;
+  Scope without_parameters_;
+  TableReader model_;
+  Scope scope_;
+  Spec spec_;
+  Spec parts_;  // the modules, flattened
+  References references_;
+  UniqueNames bodies_, constraints_, forces_, sensors_, ports_;
+  std::unordered_map<std::string, const FrameSpec*> frame_by_port_;
+};
+
+std::vector<ParameterOverride> overrides_of(const ReadOptions& options) {
+  std::vector<ParameterOverride> overrides;
+  for (const auto& [name, text] : options.set) overrides.push_back({name, text, {"--set " + name + "=" + text, 0, 0}});
+  return overrides;
+}
+
+}  // namespace
+
+Spec read_model_text(std::string_view text, const std::string& file_name, const ReadOptions& options) {
+  const TomlValue document = parse_toml(text, file_name);
+  if (document.entries.empty()) throw InputError({file_name, 1, 1}, "the file is empty", "linkwork = 1 and the model's tables");
+  Reading reading(options);
+  const fs::path file = fs::path(file_name).lexically_normal();
+  reading.open_files.push_back(file);
+  Spec spec = FileReader(document, file_name, overrides_of(options), reading).read();
+  if (spec.bodies.empty()) throw InputError(spec.place, "the model has no bodies", "at least one [[body]]");
+  spec.source_text = std::string(text);
+  return spec;
+}
+
+Spec read_model_file(const std::filesystem::path& file, const ReadOptions& options) {
+  const std::string text = options.load ? options.load(file) : read_text_file(file);
+  return read_model_text(text, file.string(), options);
+}
+
+std::string read_text_file(const std::filesystem::path& file) {
+  constexpr std::size_t kLargest = 64U << 20U;
+  const Place place{file.string(), 0, 0};
+  std::error_code error;
+  if (fs::is_directory(file, error)) throw InputError(place, "is a directory", "a file");
+  errno = 0;
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InputError(place, "cannot be opened: " + std::generic_category().message(errno), "a readable file");
+  std::string text;
+  std::vector<char> block(1U << 16U);
+  while (stream.read(block.data(), static_cast<std::streamsize>(block.size())) || stream.gcount() > 0) {
+    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
+    if (text.size() > kLargest) throw InputError(place, "has more than 64 MB", "a model file");
+  }
+  if (stream.bad()) throw InputError(place, "cannot be read", "a readable file");
+  return text;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,403 @@
+#include "linkwork/io/model_keys.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/joints/joint_kind.h"
+
+namespace linkwork {
+namespace {
+
+using Names = std::vector<std::string>;
+using enum KeyKind;
+
+constexpr bool kRequired = true;
+constexpr bool kOptional = false;
+
+Names joint_types(const std::function<bool(const JointKind&)>& wanted) {
+  Names names;
+  for (const JointKind& kind : joint_kinds()) {
+    if (wanted(kind)) names.emplace_back(kind.name);
+  }
+  return names;
+}
+
+/// Closures between two frames: the joint types except free, which has no rows, and the closures proper.
+Names frame_closure_types(bool with_axis_only) {
+  Names names = joint_types([&](const JointKind& kind) { return !kind.rows.empty() && (kind.has_axis || !with_axis_only); });
+  for (const FrameClosureKind& kind : frame_closure_kinds()) {
+    if (kind.has_axis || !with_axis_only) names.emplace_back(kind.name);
+  }
+  return names;
+}
+
+Names joined(Names a, const Names& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+const Key kRepeatKey{"repeat", kRepeat, kOptional, "makes one table for each value of an index"};
+
+KeyTable model_keys() {
+  return {"model",
+          "model",
+          "",
+          {{"linkwork", kVersion, kRequired, "version of the format"},
+           {"name", kText, kOptional, "name of the model; without it the file's name"},
+           {"parameters", kNumberTable, kOptional, "named numbers for use in expressions"},
+           {"settings", kTable, kOptional, "how the model is simulated unless the command line says otherwise"},
+           {"body", kTables, kOptional, "rigid bodies"},
+           {"joint", kTables, kOptional, "joints, of the tree or closing loops"},
+           {"closure", kTables, kOptional, "constraints that are not joints"},
+           {"force", kTables, kOptional, "forces and torques"},
+           {"sensor", kTables, kOptional, "additional output columns"},
+           {"port", kTables, kOptional, "frames offered for connections"},
+           {"module", kTables, kOptional, "other model files used as parts"},
+           {"connection", kTables, kOptional, "constraints between ports"}}};
+}
+
+KeyTable settings_keys() {
+  return {"settings",
+          "settings",
+          "",
+          {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
+           {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
+           {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
+           {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
+           {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
+           {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
+           {"constraint_tolerance", kPositive, kOptional, "how well constraints must hold; default `1e-10`"},
+           {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
+           {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
+           {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
+           {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"}}};
+}
+
+KeyTable body_keys() {
+  return {"body",
+          "body",
+          "",
+          {{"name", kName, kRequired, "name of the body, its own among bodies"},
+           {"mass", kNotNegative, kOptional, "mass, kg; required unless `solid` has one"},
+           {"com", kVector, kOptional, "centre of mass in the body frame, m; default `[0, 0, 0]`"},
+           {"inertia", kInertia, kOptional, "about the centre of mass, body axes, kg m²; default zero"},
+           {"solid", kTable, kOptional, "a shape, for the drawing and, if it has a mass or density, for mass, com and inertia"},
+           kRepeatKey}};
+}
+
+KeyTable solid_keys() {
+  const Names lines{"rod", "cylinder"};
+  const Names round{"cylinder", "sphere"};
+  const Names centered{"box", "sphere"};
+  return {"solid",
+          "solid",
+          "shape",
+          {{"shape", kOneOf, kRequired, "the shape", {}, {"rod", "cylinder", "box", "sphere", "point"}},
+           {"from", kVector, kOptional, "where its axis begins, body frame, m; default `[0, 0, 0]`", lines},
+           {"to", kVector, kRequired, "where its axis ends, m", lines},
+           {"center", kVector, kOptional, "its centre, m; default `[0, 0, 0]`", centered},
+           {"size", kPositiveVector, kRequired, "edge lengths along the body axes, m", {"box"}},
+           {"radius", kPositive, kRequired, "radius, m", round},
+           {"at", kVector, kOptional, "where it is, m; default `[0, 0, 0]`", {"point"}},
+           {"mass", kNotNegative, kOptional, "mass, kg"},
+           {"density", kPositive, kOptional, "instead of mass: mass per volume, kg/m³", {"cylinder", "box", "sphere"}},
+           {"density", kPositive, kOptional, "instead of mass: mass per length, kg/m", {"rod"}}}};
+}
+
+KeyTable frame_keys() {
+  return {"frame",
+          "frame",
+          "",
+          {{"body", kReference, kRequired, "name of the body the frame is fixed to, or `\"ground\"`"},
+           {"at", kVector, kOptional, "its origin in the body frame, m; default `[0, 0, 0]`"},
+           {"rpy", kVector, kOptional, "its rotation as roll, pitch, yaw: about the body's x, then y, then z, rad"},
+           {"quat", kQuaternion, kOptional, "or as a quaternion"}}};
+}
+
+KeyTable joint_keys() {
+  const Names with_axis = joint_types([](const JointKind& kind) { return kind.has_axis; });
+  const Names moving = joint_types([](const JointKind& kind) { return kind.nv() > 0; });
+  const Names plain = joint_types([](const JointKind& kind) { return kind.nv() > 0 && !kind.has_quaternion(); });
+  return {"joint",
+          "joint",
+          "type",
+          {{"name", kName, kRequired, "name of the joint, its own among joints, closures and connections"},
+           {"type", kOneOf, kRequired, "the type of joint", {}, joint_types([](const JointKind&) { return true; })},
+           {"parent", kFrame, kRequired, "the frame it starts from"},
+           {"child", kFrame, kRequired, "the frame it carries"},
+           {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`", with_axis},
+           {"axis2",
+            kAxis,
+            kOptional,
+            "second axis, perpendicular to the first; has a default if the first is x, y or z",
+            {"universal"}},
+           {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
+           {"position", kCoordinates, kOptional, "start value of its coordinates; default zero, no rotation", moving},
+           {"velocity", kCoordinates, kOptional, "start value of its velocities; default zero", moving},
+           {"fixed", kBoolean, kOptional, "whether assembly must keep its start position; default `false`", moving},
+           {"cut", kBoolean, kOptional, "whether it must be a joint that closes a loop; default `false`"},
+           {"damping", kNotNegative, kOptional, "force or torque per velocity; default `0`", moving},
+           {"stiffness", kNotNegative, kOptional, "force or torque per displacement from `rest`; default `0`", plain},
+           {"rest", kNumber, kOptional, "coordinate at which the stiffness gives no force; default `0`", plain},
+           {"friction", kNotNegative, kOptional, "force or torque of dry friction; default `0`", plain},
+           {"limits", kLimits, kOptional,
+            "least and greatest value of its coordinates: a run that leaves them says so, nothing stops it", plain},
+           kRepeatKey}};
+}
+
+KeyTable closure_keys() {
+  const Names between_frames = frame_closure_types(false);
+  const Names between_joints{"gear", "drive", "expression"};
+  return {"closure",
+          "closure",
+          "type",
+          {{"name", kName, kRequired, "name of the closure, its own among joints, closures and connections"},
+           {"type", kOneOf, kRequired, "the type of closure", {}, joined(between_frames, between_joints)},
+           {"a", kFrame, kRequired, "the first frame", between_frames},
+           {"b", kFrame, kRequired, "the second frame", between_frames},
+           {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
+            frame_closure_types(true)},
+           {"axis2",
+            kAxis,
+            kOptional,
+            "second axis, perpendicular to the first; has a default if the first is x, y or z",
+            {"universal"}},
+           {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
+           {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
+           {"joints", kReferences, kRequired, "the coordinates it relates: `joint` or `joint.component`", {"gear"}},
+           {"coefficients", kNumbers, kRequired, "a factor for each of `joints`", {"gear"}},
+           {"offset", kNumber, kOptional, "what the sum of factors times coordinates must be; default `0`", {"gear"}},
+           {"joint", kReference, kRequired, "the coordinate it drives: `joint` or `joint.component`", {"drive"}},
+           {"value", kExpressionOfTime, kRequired, "what the coordinate must be", {"drive"}},
+           {"expression", kExpressionOfPositions, kRequired, "what must be zero", {"expression"}},
+           kRepeatKey}};
+}
+
+KeyTable connection_keys() {
+  return {"connection",
+          "connection",
+          "type",
+          {{"name", kName, kRequired, "name of the connection, its own among joints, closures and connections"},
+           {"type", kOneOf, kRequired, "the type of closure", {}, frame_closure_types(false)},
+           {"a", kReference, kRequired, "the first port, or `\"ground\"` for the world frame"},
+           {"b", kReference, kRequired, "the second port, or `\"ground\"`"},
+           {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
+            frame_closure_types(true)},
+           {"axis2",
+            kAxis,
+            kOptional,
+            "second axis, perpendicular to the first; has a default if the first is x, y or z",
+            {"universal"}},
+           {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
+           {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
+           kRepeatKey}};
+}
+
+KeyTable force_keys() {
+  const Names on_joints{"torque", "force"};
+  const Names between_points{"spring", "damper"};
+  return {"force",
+          "force",
+          "type",
+          {{"name", kName, kOptional, "name of the force"},
+           {"type", kOneOf, kRequired, "the type of force", {}, {"torque", "force", "spring", "damper", "wrench"}},
+           {"joint", kReference, kRequired, "the coordinate it acts on: `joint` or `joint.component`", on_joints},
+           {"value", kExpressionOfState, kRequired, "the torque, N m, or force, N", on_joints},
+           {"a", kFrame, kRequired, "one end", between_points},
+           {"b", kFrame, kRequired, "the other end", between_points},
+           {"stiffness", kNotNegative, kRequired, "force per elongation, N/m", {"spring"}},
+           {"length", kNotNegative, kRequired, "length without force, m", {"spring"}},
+           {"damping", kNotNegative, kOptional, "force per rate of elongation, N s/m; default `0`", {"spring"}},
+           {"damping", kNotNegative, kRequired, "force per rate of elongation, N s/m", {"damper"}},
+           {"body", kReference, kRequired, "the body it acts on", {"wrench"}},
+           {"at", kVector, kOptional, "the point it acts at, body frame, m; default `[0, 0, 0]`", {"wrench"}},
+           {"force", kVectorOfState, kOptional, "the force, N; default zero", {"wrench"}},
+           {"torque", kVectorOfState, kOptional, "the torque, N m; default zero", {"wrench"}},
+           {"axes", kOneOf, kOptional, "the axes of both; default `\"world\"`", {"wrench"}, {"world", "body"}},
+           kRepeatKey}};
+}
+
+KeyTable sensor_keys() {
+  return {"sensor",
+          "sensor",
+          "type",
+          {{"name", kName, kRequired, "name of the sensor, its own among sensors"},
+           {"type", kOneOf, kRequired, "what it shows", {}, {"point", "body", "expression"}},
+           {"body", kReference, kRequired, "the body it looks at", {"point", "body"}},
+           {"at", kVector, kOptional, "the point, body frame, m; default `[0, 0, 0]`", {"point"}},
+           {"expression", kExpressionOfState, kRequired, "the value it shows", {"expression"}},
+           kRepeatKey}};
+}
+
+KeyTable port_keys() {
+  KeyTable table = frame_keys();
+  table.name = table.title = "port";
+  table.keys.insert(table.keys.begin(), {"name", kName, kRequired, "name of the port, its own among ports"});
+  table.keys.push_back(kRepeatKey);
+  return table;
+}
+
+KeyTable module_keys() {
+  return {"module",
+          "module",
+          "",
+          {{"name", kName, kRequired, "what its names are prefixed with"},
+           {"file", kText, kRequired, "its model file, relative to this one"},
+           {"parameters", kNumberTable, kOptional, "values for parameters of that file"},
+           kRepeatKey}};
+}
+
+std::string code(const std::string& text) { return "`" + text + "`"; }
+
+std::string comma_separated(const Names& names) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
+  return list;
+}
+
+std::string cell_of_value(const Key& key) {
+  if (key.kind == kName) return "a name";
+  if (key.kind != kOneOf) return std::string(in_words(key.kind));
+  Names choices;
+  for (const std::string& choice : key.choices) choices.push_back(code("\"" + choice + "\""));
+  return "one of " + comma_separated(choices);
+}
+
+/// The types that have the key, or those that do not if these are fewer.
+std::string cell_of_types(const KeyTable& table, const Key& key) {
+  Names with, without;
+  for (const std::string& type : table.types()) (applies(key, type) ? with : without).push_back(type);
+  if (without.empty()) return "all";
+  return without.size() < with.size() ? "all but " + comma_separated(without) : comma_separated(with);
+}
+
+}  // namespace
+
+std::string_view in_words(KeyKind kind) {
+  switch (kind) {
+    case kVersion:
+      return "1, the version of the format";
+    case kName:
+      return "a name: a string that is not empty and has no '.' or control characters";
+    case kText:
+      return "a string";
+    case kReference:
+      return "a name";
+    case kReferences:
+      return "an array of names";
+    case kOneOf:
+      return "a string";
+    case kCatalogChoice:
+      return "a name with options: \"name\" or \"name:key=value,key=value\"";
+    case kBoolean:
+      return "true or false";
+    case kNumber:
+      return "a number";
+    case kPositive:
+      return "a number > 0";
+    case kNotNegative:
+      return "a number >= 0";
+    case kNonzero:
+      return "a number other than 0";
+    case kNumbers:
+      return "an array of numbers";
+    case kVector:
+      return "an array of 3 numbers";
+    case kPositiveVector:
+      return "an array of 3 numbers > 0";
+    case kAxis:
+      return "an array of 3 numbers, not all 0";
+    case kQuaternion:
+      return "an array of 4 numbers [w, x, y, z], not all 0";
+    case kInertia:
+      return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
+    case kLimits:
+      return "[low, high] with low < high";
+    case kCoordinates:
+      return "a number, or an array with one for each coordinate";
+    case kExpressionOfTime:
+      return "a number or an expression of t";
+    case kExpressionOfPositions:
+      return "an expression of t and q";
+    case kExpressionOfState:
+      return "a number or an expression of t, q and v";
+    case kVectorOfState:
+      return "an array of 3 numbers or expressions of t, q and v";
+    case kNumberTable:
+      return "a table of numbers: { name = value }";
+    case kRepeat:
+      return "a table of ranges: { i = [first, last] }";
+    case kTable:
+      return "a table";
+    case kTables:
+      return "an array of tables";
+    case kFrame:
+      return "a frame: { body = \"name\", at = [x, y, z] }";
+  }
+  return {};
+}
+
+bool applies(const Key& key, std::string_view type) {
+  return key.types.empty() || std::find(key.types.begin(), key.types.end(), type) != key.types.end();
+}
+
+const Key* KeyTable::find(std::string_view key) const {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == key; });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+const Key* KeyTable::find(std::string_view key, std::string_view type) const {
+  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key& k) { return k.name == key && applies(k, type); });
+  return found == keys.end() ? nullptr : &*found;
+}
+
+const std::vector<std::string>& KeyTable::types() const {
+  static const std::vector<std::string> none;
+  const Key* const key = find(selector);
+  return key == nullptr ? none : key->choices;
+}
+
+std::vector<std::string> KeyTable::types_with(std::string_view key) const {
+  std::vector<std::string> names;
+  for (const std::string& type : types()) {
+    if (find(key, type) != nullptr) names.push_back(type);
+  }
+  return names;
+}
+
+std::vector<std::string> KeyTable::key_names(std::string_view type) const {
+  std::vector<std::string> names;
+  for (const Key& key : keys) {
+    if (applies(key, type)) names.push_back(key.name);
+  }
+  return names;
+}
+
+const std::vector<KeyTable>& key_tables() {
+  static const std::vector<KeyTable> tables{model_keys(),  settings_keys(), body_keys(),    solid_keys(),
+                                            joint_keys(),  frame_keys(),    closure_keys(), force_keys(),
+                                            sensor_keys(), port_keys(),     module_keys(),  connection_keys()};
+  return tables;
+}
+
+const KeyTable& key_table(std::string_view name) {
+  for (const KeyTable& table : key_tables()) {
+    if (table.name == name) return table;
+  }
+  throw std::logic_error("no table of keys is named " + std::string(name));
+}
+
+std::string keys_as_markdown(const KeyTable& table) {
+  const bool typed = !table.selector.empty();
+  std::string text = typed ? "| key | of | value | meaning |\n|---|---|---|---|\n" : "| key | value | meaning |\n|---|---|---|\n";
+  for (const Key& key : table.keys) {
+    text += "| " + code(key.name) + (key.required ? " (required)" : "");
+    if (typed) text += " | " + cell_of_types(table, key);
+    text += " | " + cell_of_value(key) + " | " + key.summary + " |\n";
+  }
+  return text;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,319 @@
+#include "linkwork/io/model_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "linkwork/io/solids.h"
+
+namespace linkwork {
+namespace {
+
+using Eigen::Vector3d;
+
+/// Reads body, at and the rotation, as far as the table has keys for them.
+FrameSpec read_frame(const TableReader& table) {
+  FrameSpec frame;
+  frame.body = table.text("body");
+  frame.place = table.place("body");
+  table.read("at", frame.at);
+  if (table.has("rpy") && table.has("quat")) {
+    throw InputError(table.place("quat"), "the frame has both 'rpy' and 'quat'", "one of them");
+  }
+  if (table.has("quat")) frame.rotation = table.quaternion("quat");
+  if (table.has("rpy")) {
+    const Vector3d rpy = table.vector("rpy");
+    frame.rotation = Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) * Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
+                     Eigen::AngleAxisd(rpy[0], Vector3d::UnitX());
+  }
+  return frame;
+}
+
+FrameSpec read_frame(const TableReader& table, std::string_view key, References& references) {
+  FrameSpec frame = read_frame(table.table(key, key_table("frame")));
+  references.add_body(frame);
+  return frame;
+}
+
+void check_two_bodies(const FrameSpec& a, const FrameSpec& b, const TableReader& table, const std::string& what) {
+  if (a.body != b.body) return;
+  throw InputError(b.place.line > 0 ? b.place : table.place(), fmt::format("the {} is between '{}' and itself", what, a.body),
+                   "two different bodies");
+}
+
+Vector3d default_second_axis(const Vector3d& axis, const TableReader& table) {
+  constexpr double kRounding = 1e-12;
+  for (int i = 0; i < 3; ++i) {
+    if (std::abs(axis[i]) >= 1.0 - kRounding) return Vector3d::Unit((i + 1) % 3);
+  }
+  throw InputError(table.place("axis"), "a universal joint about a slanted axis has no default second axis",
+                   "axis2 = [x, y, z], perpendicular to axis");
+}
+
+/// axis, axis2 and pitch: joints, closures and connections have the same.
+template <class T>
+void read_axes(const TableReader& table, T& target) {
+  constexpr double kPerpendicular = 1e-9;
+  const bool universal = table.type() == "universal";
+  if (universal) target.axis = Vector3d::UnitX();
+  if (table.has("axis")) target.axis = table.axis("axis");
+  table.read("pitch", target.pitch);
+  if (!universal) return;
+  target.axis2 = table.has("axis2") ? table.axis("axis2") : default_second_axis(target.axis, table);
+  const double cosine = target.axis.dot(*target.axis2);
+  if (std::abs(cosine) > kPerpendicular) {
+    const std::string_view given = table.has("axis2") ? "axis2" : "axis";
+    table.fail(given, fmt::format("is not perpendicular to the other axis (the cosine is {:.3g})", cosine),
+               "axis2 perpendicular to axis within 1e-9");
+  }
+  target.axis2 = (*target.axis2 - cosine * target.axis).normalized();
+}
+
+/// Mass properties
+
+SolidSpec read_solid(const TableReader& table) {
+  SolidSpec solid;
+  solid.shape = table.type();
+  for (const std::string_view key : {"from", "center", "at"}) table.read(key, solid.from);
+  table.read("to", solid.to);
+  table.read("size", solid.size);
+  table.read("radius", solid.radius);
+  if (table.has("to") && (solid.to - solid.from).norm() == 0.0)
+    table.fail("to", "is the same point as 'from'", "two different points");
+  return solid;
+}
+
+void check_finite(const MassProperties& properties, const Place& place) {
+  if (std::isfinite(properties.mass) && properties.com.allFinite() && properties.inertia.allFinite()) return;
+  throw InputError(place, "the solid's mass or inertia is not a finite number", "smaller sizes, mass or density");
+}
+
+void take_mass_from_solid(BodySpec& body, const TableReader& table, const TableReader& solid) {
+  if (solid.has("mass") && solid.has("density")) {
+    throw InputError(solid.place("density"), "the solid has both 'mass' and 'density'", "one of them");
+  }
+  for (const std::string_view key : {"mass", "com", "inertia"}) {
+    if (table.has(key)) {
+      table.fail(key, fmt::format("is given beside a solid with a {}", solid.has("mass") ? "mass" : "density"),
+                 "mass, com and inertia either from the solid or from the body");
+    }
+  }
+  const double mass = solid.has("mass") ? solid.number("mass") : solid.number("density") * extent(*body.solid);
+  const MassProperties properties = mass_properties(*body.solid, mass);
+  check_finite(properties, solid.place());
+  body.mass = properties.mass;
+  body.com = properties.com;
+  body.inertia = properties.inertia;
+}
+
+Eigen::Matrix3d read_inertia(const TableReader& table) {
+  const std::vector<double> m = table.numbers("inertia");
+  if (m.size() != 3 && m.size() != 6) table.fail("inertia", "is " + table.value("inertia").description());
+  Eigen::Matrix3d inertia = Vector3d(m[0], m[1], m[2]).asDiagonal();
+  if (m.size() == 6) {
+    inertia(0, 1) = inertia(1, 0) = m[3];
+    inertia(0, 2) = inertia(2, 0) = m[4];
+    inertia(1, 2) = inertia(2, 1) = m[5];
+  }
+  check_inertia(inertia, table.place("inertia"));
+  return inertia;
+}
+
+/// Joint coordinates
+
+/// A number for joints with one coordinate, an array for others.
+std::vector<double> read_coordinates(const TableReader& table, std::string_view key, const std::vector<std::string>& components) {
+  if (components.size() == 1) {
+    if (table.value(key).kind == TomlValue::Kind::kArray) table.fail(key, "is " + table.value(key).description(), "a number");
+    return {table.number(key)};
+  }
+  const std::string expected = fmt::format("an array of {} numbers: [{}]", components.size(), listed(components));
+  if (table.value(key).kind != TomlValue::Kind::kArray || table.value(key).items.size() != components.size()) {
+    table.fail(key, "is " + table.value(key).description(), expected);
+  }
+  return table.numbers(key);
+}
+
+/// Scales the quaternion, which is the last four numbers, to length 1.
+void normalize_quaternion(std::vector<double>& position, const TableReader& table) {
+  Eigen::Map<Eigen::Vector4d> quaternion(position.data() + position.size() - 4);
+  const double largest = quaternion.cwiseAbs().maxCoeff();
+  if (largest == 0.0) table.fail("position", "has a quaternion that is zero", "a quaternion w, x, y, z, such as 1, 0, 0, 0");
+  quaternion = (quaternion / largest).normalized().eval();
+}
+
+std::array<double, 2> read_limits(const TableReader& table, const std::vector<double>& position) {
+  const std::vector<double> limits = table.numbers("limits");
+  if (limits.size() != 2) table.fail("limits", "is " + table.value("limits").description());
+  if (!(limits[0] < limits[1])) table.fail("limits", fmt::format("is [{}, {}]", limits[0], limits[1]));
+  for (const double coordinate : position) {
+    if (coordinate >= limits[0] && coordinate <= limits[1]) continue;
+    table.fail("position", fmt::format("is {}, outside the limits", coordinate), fmt::format("{} to {}", limits[0], limits[1]));
+  }
+  return {limits[0], limits[1]};
+}
+
+}  // namespace
+
+Settings read_settings(const TableReader& table) {
+  Settings settings;
+  table.read("gravity", settings.gravity);
+  table.read("end", settings.end);
+  table.read("step", settings.step);
+  table.read("rtol", settings.rtol);
+  table.read("atol", settings.atol);
+  table.read("output_every", settings.output_every);
+  table.read("constraint_tolerance", settings.constraint_tolerance);
+  table.read("coordinates", settings.coordinates);
+  table.read("formulation", settings.formulation);
+  table.read("stabilization", settings.stabilization);
+  table.read("integrator", settings.integrator);
+  return settings;
+}
+
+BodySpec read_body(const TableReader& table) {
+  BodySpec body;
+  body.name = table.text("name");
+  body.place = table.place();
+  if (body.name == "ground") table.fail("name", "is 'ground', the body that does not move", "another name");
+  bool solid_has_mass = false;
+  if (table.has("solid")) {
+    const TableReader solid = table.table("solid", key_table("solid"));
+    body.solid = read_solid(solid);
+    solid_has_mass = solid.has("mass") || solid.has("density");
+    if (solid_has_mass) take_mass_from_solid(body, table, solid);
+  }
+  if (solid_has_mass) return body;
+  if (!table.has("mass")) {
+    throw InputError(table.place(), fmt::format("the body '{}' has no 'mass'", body.name),
+                     "mass, or a solid with mass or density");
+  }
+  table.read("mass", body.mass);
+  table.read("com", body.com);
+  if (table.has("inertia")) body.inertia = read_inertia(table);
+  return body;
+}
+
+JointSpec read_joint(const TableReader& table, References& references) {
+  JointSpec joint;
+  const JointKind& kind = *find_joint_kind(table.type());
+  joint.name = table.text("name");
+  joint.type = table.type();
+  joint.place = table.place();
+  joint.parent = read_frame(table, "parent", references);
+  joint.child = read_frame(table, "child", references);
+  check_two_bodies(joint.parent, joint.child, table, "joint");
+  read_axes(table, joint);
+  if (table.has("position")) joint.position = read_coordinates(table, "position", kind.positions);
+  if (table.has("velocity")) joint.velocity = read_coordinates(table, "velocity", kind.velocities);
+  if (kind.has_quaternion() && !joint.position.empty()) normalize_quaternion(joint.position, table);
+  table.read("fixed", joint.fixed);
+  table.read("cut", joint.cut);
+  table.read("damping", joint.damping);
+  table.read("stiffness", joint.stiffness);
+  table.read("rest", joint.rest);
+  table.read("friction", joint.friction);
+  if (table.has("limits")) joint.limits = read_limits(table, joint.position);
+  return joint;
+}
+
+ClosureSpec read_closure(const TableReader& table, References& references) {
+  ClosureSpec closure = read_connection(table);
+  if (closure.type == "gear") {
+    closure.joints = table.texts("joints");
+    closure.coefficients = table.numbers("coefficients");
+    table.read("offset", closure.offset);
+    if (closure.joints.size() < 2) table.fail("joints", "has fewer than 2 entries", "at least 2 joints");
+    if (closure.coefficients.size() != closure.joints.size()) {
+      table.fail("coefficients", "is " + table.value("coefficients").description(),
+                 fmt::format("{} numbers, one for each of 'joints'", closure.joints.size()));
+    }
+    for (std::size_t i = 0; i < closure.joints.size(); ++i) {
+      references.add_coordinate(closure.joints[i], table.scope().place(table.value("joints").items[i]));
+    }
+  } else if (closure.type == "drive") {
+    closure.joints = {table.text("joint")};
+    closure.value = table.expression("value");
+    references.add_coordinate(closure.joints[0], table.place("joint"));
+  } else if (closure.type == "expression") {
+    closure.value = table.expression("expression");
+    references.add_variables(closure.value);
+    const auto is_coordinate = [](const std::string& variable) { return variable.starts_with("q."); };
+    if (std::none_of(closure.value.variables().begin(), closure.value.variables().end(), is_coordinate)) {
+      table.fail("expression", "depends on no joint", "an expression with q.<joint>");
+    }
+  } else {
+    closure.a = read_frame(table, "a", references);
+    closure.b = read_frame(table, "b", references);
+    check_two_bodies(closure.a, closure.b, table, "closure");
+  }
+  return closure;
+}
+
+ClosureSpec read_connection(const TableReader& table) {
+  ClosureSpec closure;
+  closure.name = table.text("name");
+  closure.type = table.type();
+  closure.place = table.place();
+  read_axes(table, closure);
+  table.read("length", closure.length);
+  return closure;
+}
+
+ForceSpec read_force(const TableReader& table, References& references) {
+  ForceSpec force;
+  table.read("name", force.name);
+  force.type = table.type();
+  force.place = table.place();
+  if (table.has("joint")) {
+    force.joint = table.text("joint");
+    force.value = table.expression("value");
+    references.add_velocity(force.joint, table.place("joint"));
+    references.add_variables(force.value);
+  } else if (table.has("body")) {
+    force.a = read_frame(table);
+    if (force.a.body == "ground") table.fail("body", "is the ground, which no force moves", "a body");
+    if (!table.has("force") && !table.has("torque")) {
+      throw InputError(table.place(), "the wrench has neither 'force' nor 'torque'", "at least one of them");
+    }
+    table.read("force", force.force);
+    table.read("torque", force.torque);
+    force.in_body_axes = table.has("axes") && table.text("axes") == "body";
+    references.add_body(force.a);
+    for (const Expression& component : force.force) references.add_variables(component);
+    for (const Expression& component : force.torque) references.add_variables(component);
+  } else {
+    force.a = read_frame(table, "a", references);
+    force.b = read_frame(table, "b", references);
+    check_two_bodies(force.a, force.b, table, force.type);
+    table.read("stiffness", force.stiffness);
+    table.read("damping", force.damping);
+    table.read("length", force.length);
+  }
+  return force;
+}
+
+SensorSpec read_sensor(const TableReader& table, References& references) {
+  SensorSpec sensor;
+  sensor.name = table.text("name");
+  sensor.type = table.type();
+  sensor.place = table.place();
+  if (sensor.type == "expression") {
+    sensor.value = table.expression("expression");
+    references.add_variables(sensor.value);
+  } else {
+    sensor.frame = read_frame(table);
+    references.add_body(sensor.frame);
+  }
+  return sensor;
+}
+
+PortSpec read_port(const TableReader& table, References& references) {
+  PortSpec port{table.text("name"), read_frame(table)};
+  if (port.name == "ground") table.fail("name", "is 'ground', which connections use for the world frame", "another name");
+  references.add_body(port.frame);
+  return port;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "linkwork/io/references.h"
+#include "linkwork/io/table_reader.h"
+#include "linkwork/model/spec.h"
+
+namespace linkwork {
+
+// One table of a model file each. What a table says about others is noted in `references`.
+
+Settings read_settings(const TableReader& table);
+BodySpec read_body(const TableReader& table);
+JointSpec read_joint(const TableReader& table, References& references);
+ClosureSpec read_closure(const TableReader& table, References& references);
+ForceSpec read_force(const TableReader& table, References& references);
+SensorSpec read_sensor(const TableReader& table, References& references);
+PortSpec read_port(const TableReader& table, References& references);
+/// All but the frames, which the caller takes from the ports.
+ClosureSpec read_connection(const TableReader& table);
+
+}  // namespace linkwork

@@ -1,0 +1,85 @@
+#include "linkwork/io/module_flattening.h"
+
+#include <iterator>
+#include <utility>
+
+namespace linkwork {
+namespace {
+
+class Prefixer {
+ public:
+  explicit Prefixer(const std::string& prefix) : prefix_(prefix) {}
+
+  void name(std::string& name) const { name = prefix_ + name; }
+
+  void optional_name(std::string& text) const {
+    if (!text.empty()) name(text);
+  }
+
+  void frame(FrameSpec& frame) const {
+    if (frame.body != "ground") name(frame.body);
+  }
+
+  void expression(Expression& expression) const {
+    if (expression.is_constant()) return;
+    expression = expression.renamed([this](const std::string& variable) {
+      return variable == "t" ? variable : variable.substr(0, 2) + prefix_ + variable.substr(2);  // after "q." or "v."
+    });
+  }
+
+ private:
+  const std::string& prefix_;
+};
+
+template <class T>
+void move_behind(std::vector<T>& whole, std::vector<T>&& part) {
+  whole.insert(whole.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+}
+
+}  // namespace
+
+void prefix_names(Spec& spec, const std::string& prefix) {
+  const Prefixer prefixed(prefix);
+  for (BodySpec& body : spec.bodies) prefixed.name(body.name);
+  for (JointSpec& joint : spec.joints) {
+    prefixed.name(joint.name);
+    prefixed.frame(joint.parent);
+    prefixed.frame(joint.child);
+  }
+  for (ClosureSpec& closure : spec.closures) {
+    prefixed.name(closure.name);
+    prefixed.frame(closure.a);
+    prefixed.frame(closure.b);
+    for (std::string& joint : closure.joints) prefixed.name(joint);
+    prefixed.expression(closure.value);
+  }
+  for (ForceSpec& force : spec.forces) {
+    prefixed.optional_name(force.name);
+    prefixed.optional_name(force.joint);
+    prefixed.frame(force.a);
+    prefixed.frame(force.b);
+    prefixed.expression(force.value);
+    for (Expression& component : force.force) prefixed.expression(component);
+    for (Expression& component : force.torque) prefixed.expression(component);
+  }
+  for (SensorSpec& sensor : spec.sensors) {
+    prefixed.name(sensor.name);
+    prefixed.frame(sensor.frame);
+    prefixed.expression(sensor.value);
+  }
+  for (PortSpec& port : spec.ports) {
+    prefixed.name(port.name);
+    prefixed.frame(port.frame);
+  }
+}
+
+void append(Spec& whole, Spec&& part) {
+  move_behind(whole.bodies, std::move(part.bodies));
+  move_behind(whole.joints, std::move(part.joints));
+  move_behind(whole.closures, std::move(part.closures));
+  move_behind(whole.forces, std::move(part.forces));
+  move_behind(whole.sensors, std::move(part.sensors));
+  move_behind(whole.ports, std::move(part.ports));
+}
+
+}  // namespace linkwork

@@ -1,0 +1,169 @@
+#include "linkwork/io/report.h"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "linkwork/io/trajectory_reader.h"
+#include "linkwork/model/input_error.h"
+
+namespace linkwork {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Marks of the page: whom it may ask for more, and where the data go.
+constexpr std::string_view kConnectMark = "@LINKWORK_CONNECT@";
+constexpr std::string_view kDataMark = "@LINKWORK_DATA@";
+
+/// Bytes as base64, three at a time.
+class Base64 {
+ public:
+  explicit Base64(std::string& text) : text_(text) {}
+
+  template <class Number>
+  void add(Number value) {
+    static_assert(std::endian::native == std::endian::little, "the page reads little-endian numbers");
+    for (const std::uint8_t byte : std::bit_cast<std::array<std::uint8_t, sizeof value>>(value)) add_byte(byte);
+  }
+
+  void finish() {
+    if (held_ == 0) return;
+    const int missing = 3 - held_;
+    for (int i = 0; i < missing; ++i) add_byte(0);
+    text_.replace(text_.size() - static_cast<std::size_t>(missing), static_cast<std::size_t>(missing),
+                  static_cast<std::size_t>(missing), '=');
+  }
+
+ private:
+  void add_byte(std::uint8_t byte) {
+    static constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    bits_ = bits_ << 8U | byte;
+    if (++held_ < 3) return;
+    for (const unsigned shift : {18U, 12U, 6U, 0U}) text_ += kDigits[bits_ >> shift & 63U];
+    bits_ = 0;
+    held_ = 0;
+  }
+
+  std::string& text_;
+  std::uint32_t bits_ = 0;
+  int held_ = 0;
+};
+
+/// The columns one after another; time always in full precision.
+std::string encoded(const ThinnedRows& rows, ReportPrecision precision) {
+  std::string text;
+  text.reserve(rows.size() * rows.columns() * 11);
+  Base64 base64(text);
+  for (std::size_t column = 0; column < rows.columns(); ++column)
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const double value = rows.at(row, column);
+      if (column == 0 || precision == ReportPrecision::kFloat64)
+        base64.add(value);
+      else
+        base64.add(static_cast<float>(value));
+    }
+  base64.finish();
+  return text;
+}
+
+/// The page up to a mark, which is removed from it together with that part.
+std::string_view cut_at(std::string_view& page, std::string_view mark) {
+  const std::size_t at = page.find(mark);
+  if (at == std::string_view::npos) throw std::invalid_argument("the report page lacks " + std::string(mark));
+  const std::string_view before = page.substr(0, at);
+  page.remove_prefix(at + mark.size());
+  return before;
+}
+
+/// A script element ends at the first "</script", wherever it stands: no '<' may be left. They occur in strings only.
+std::string safe_in_script(const std::string& json) {
+  std::string safe;
+  safe.reserve(json.size());
+  for (const char c : json) {
+    if (c == '<')
+      safe += "\\u003c";
+    else
+      safe += c;
+  }
+  return safe;
+}
+
+std::string read_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream)
+    throw InputError({file.string(), 0, 0}, "cannot be read", "a folder that 'linkwork run' has written its results into");
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+Json parsed(const std::string& text, const std::string& what) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) throw InputError({what, 0, 0}, "is not JSON", "the file as 'linkwork run' has written it");
+  return json;
+}
+
+std::string label_of(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return (whole.has_filename() ? whole.filename() : whole.parent_path().filename()).string();
+}
+
+}  // namespace
+
+std::string report_html(std::string_view page, std::span<const ReportRun> runs, ReportPrecision precision, bool following) {
+  Json json{{"format", 1}, {"following", following}, {"runs", Json::array()}};
+  for (const ReportRun& run : runs)
+    json["runs"].push_back({{"label", run.label},
+                            {"scene", parsed(run.scene, run.label)},
+                            {"summary", run.summary.empty() ? Json() : parsed(run.summary, run.label)},
+                            {"rows", run.rows.size()},
+                            {"all_rows", run.rows.all()},
+                            {"stride", run.rows.stride()},
+                            {"float64", precision == ReportPrecision::kFloat64},
+                            {"data", encoded(run.rows, precision)}});
+  std::string html(cut_at(page, kConnectMark));
+  html += following ? "'self'" : "'none'";
+  html += cut_at(page, kDataMark);
+  html += safe_in_script(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  html += page;
+  return html;
+}
+
+void write_text_file(const fs::path& file, std::string_view text) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "wb"), &std::fclose);
+  if (!stream)
+    throw InputError({file.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
+                     "a folder that can be written to");
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
+  if (std::fclose(stream.release()) != 0 || !written) throw std::system_error(errno, std::generic_category(), file.string());
+}
+
+ReportRun read_running(const fs::path& folder) {
+  const std::string scene = read_text(folder / "scene.json");
+  const std::string summary = fs::exists(folder / "summary.json") ? read_text(folder / "summary.json") : std::string();
+  const Json json = parsed(scene, (folder / "scene.json").string());
+  const std::size_t columns = json.contains("columns") ? json["columns"].size() : 0;
+  if (columns == 0) throw InputError({(folder / "scene.json").string(), 0, 0}, "names no columns");
+  return {label_of(folder), scene, summary, ThinnedRows(columns)};
+}
+
+ReportRun read_run(const fs::path& folder) {
+  ReportRun run = read_running(folder);
+  const fs::path file = folder / "trajectory.csv";
+  read_trajectory(file, [&](std::span<const double> row) {
+    if (row.size() != run.rows.columns())
+      throw InputError({file.string(), 1, 0}, "has other columns than scene.json", "files of one run");
+    run.rows.add(row);
+  });
+  return run;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,150 @@
+#include "linkwork/io/scene.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+namespace linkwork {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json triple(const Vec3<double>& v) { return {v.x(), v.y(), v.z()}; }
+
+Json solid_json(const SolidSpec& solid) {
+  return {{"shape", solid.shape},
+          {"from", triple(solid.from)},
+          {"to", triple(solid.to)},
+          {"size", triple(solid.size)},
+          {"radius", solid.radius}};
+}
+
+class Scene {
+ public:
+  Scene(const Spec& spec, const Model& model, std::span<const std::string> columns) : spec_(spec), model_(model) {
+    for (std::size_t i = 0; i < model.bodies.size(); ++i) body_of_[model.bodies[i].name] = i;
+    for (std::size_t i = 0; i < columns.size(); ++i) column_of_[columns[i]] = i;
+    json_ = {{"name", model.name}, {"source", model.source_text}, {"settings", settings()}, {"columns", columns}};
+    add_bodies();
+    add_joints();
+    add_closures();
+    add_springs();
+    add_sensors();
+  }
+
+  // A model's name may come from a file name, which need not be UTF-8.
+  std::string text() const { return json_.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+ private:
+  Json settings() const {
+    const Settings& s = model_.settings;
+    return {{"gravity", triple(s.gravity)},
+            {"end", s.end},
+            {"step", s.step},
+            {"rtol", s.rtol},
+            {"atol", s.atol},
+            {"output_every", s.output_every},
+            {"constraint_tolerance", s.constraint_tolerance}};
+  }
+
+  /// The frame's place on the body it was written for; several bodies may share a node of the tree.
+  Json frame(const std::string& body_name, const NodeFrame& frame) const {
+    const std::size_t index = body_of_.at(body_name);
+    const Pose<double> X_BF = model_.bodies[index].X_NB.inverse() * frame.X_NF;
+    const Quat turn(X_BF.R);
+    return {{"body", index}, {"p", triple(X_BF.p)}, {"q", {turn.w(), turn.x(), turn.y(), turn.z()}}};
+  }
+
+  /// The index of a column, or null if it is not among them.
+  Json column(const std::string& name) const {
+    const auto found = column_of_.find(name);
+    return found == column_of_.end() ? Json() : Json(found->second);
+  }
+
+  void add_bodies() {
+    Json& bodies = json_["bodies"] = Json::array();
+    for (const Body& body : model_.bodies) bodies.push_back({{"name", body.name}, {"mass", body.mass}});
+    for (const BodySpec& spec : spec_.bodies) {
+      Json& body = bodies[body_of_.at(spec.name)];
+      body["com"] = triple(spec.com);
+      if (spec.solid) body["solid"] = solid_json(*spec.solid);
+    }
+  }
+
+  void add_joints() {
+    Json& joints = json_["joints"] = Json::array();
+    for (std::size_t j = 0; j < model_.joints.size(); ++j) {
+      const Joint& joint = model_.joints[j];
+      const JointSpec& spec = spec_.joints[j];
+      Json q = Json::array();
+      for (const std::string& component : joint.kind->positions) q.push_back(column("q." + coordinate_name(joint, component)));
+      joints.push_back({{"name", joint.name},
+                        {"type", joint.kind->name},
+                        {"cut", joint.cut},
+                        {"pitch", joint.pitch},
+                        {"parent", frame(spec.parent.body, joint.parent)},
+                        {"child", frame(spec.child.body, joint.child)},
+                        {"q", q}});
+    }
+  }
+
+  void add_closures() {
+    Json& closures = json_["closures"] = Json::array();
+    for (const FrameClosure& closure : model_.frame_closures) {
+      const auto [a, b] = closure_bodies(closure);
+      closures.push_back({{"name", closure.name},
+                          {"type", closure.kind ? closure.kind->name : closure.joint_kind->name},
+                          {"cut", is_cut_joint(closure)},
+                          {"a", frame(a, closure.a)},
+                          {"b", frame(b, closure.b)},
+                          {"force", column("force." + closure.name + ".x")}});
+    }
+  }
+
+  static bool is_cut_joint(const FrameClosure& closure) { return static_cast<bool>(closure.joint); }
+
+  std::pair<std::string, std::string> closure_bodies(const FrameClosure& closure) const {
+    if (is_cut_joint(closure)) {
+      const JointSpec& joint = spec_.joints[closure.joint()];
+      return {joint.parent.body, joint.child.body};
+    }
+    const auto spec = std::find_if(spec_.closures.begin(), spec_.closures.end(),
+                                   [&](const ClosureSpec& candidate) { return candidate.name == closure.name; });
+    return {spec->a.body, spec->b.body};
+  }
+
+  void add_springs() {
+    Json& springs = json_["springs"] = Json::array();
+    std::size_t next = 0;
+    for (const ForceSpec& force : spec_.forces) {
+      if (force.type != "spring" && force.type != "damper") continue;
+      const Spring& spring = model_.springs[next++];
+      springs.push_back({{"name", force.name},
+                         {"type", force.type},
+                         {"a", frame(force.a.body, spring.a)},
+                         {"b", frame(force.b.body, spring.b)}});
+    }
+  }
+
+  void add_sensors() {
+    Json& sensors = json_["sensors"] = Json::array();
+    for (std::size_t i = 0; i < model_.sensors.size(); ++i) {
+      const Sensor& sensor = model_.sensors[i];
+      if (sensor.type == "expression") continue;
+      sensors.push_back({{"name", sensor.name}, {"type", sensor.type}, {"at", frame(spec_.sensors[i].frame.body, sensor.frame)}});
+    }
+  }
+
+  const Spec& spec_;
+  const Model& model_;
+  std::unordered_map<std::string, std::size_t> body_of_, column_of_;
+  Json json_;
+};
+
+}  // namespace
+
+std::string scene_json(const Spec& spec, const Model& model, std::span<const std::string> columns) {
+  return Scene(spec, model, columns).text();
+}
+
+}  // namespace linkwork

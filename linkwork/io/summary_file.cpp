@@ -1,0 +1,56 @@
+#include "linkwork/io/summary_file.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "linkwork/model/input_error.h"
+
+namespace linkwork {
+
+std::string summary_json(const Summary& summary) {
+  using Json = nlohmann::ordered_json;
+  Json final_state = Json::object();
+  for (const auto& [name, value] : summary.final_state) final_state[name] = value;
+  const Json json{
+      {"model", summary.model},
+      {"coordinates", summary.coordinates},
+      {"formulation", summary.formulation},
+      {"stabilization", summary.stabilization},
+      {"integrator", summary.integrator},
+      {"glue", summary.glue},
+      {"ranks", summary.ranks},
+      {"threads", summary.threads},
+      {"status", summary.status},
+      {"steps", summary.steps},
+      {"rejected_steps", summary.rejected_steps},
+      {"evaluations", summary.evaluations},
+      {"wall_seconds", summary.wall_seconds},
+      {"simulated_seconds", summary.simulated_seconds},
+      {"constraint_error", {{"position_max", summary.position_error_max}, {"velocity_max", summary.velocity_error_max}}},
+      {"energy_drift", summary.energy_drift},
+      {"dof", summary.dof},
+      {"rank", summary.rank},
+      {"redundant", summary.redundant},
+      {"final", final_state},
+      {"warnings", summary.warnings},
+      {"notes", summary.notes},
+  };
+  // A model's name may come from a file name, which need not be UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_summary_file(const std::filesystem::path& file, const Summary& summary) {
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "wb"), &std::fclose);
+  if (!stream) {
+    throw InputError({file.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
+                     "a folder that can be written to");
+  }
+  const std::string text = summary_json(summary);
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
+  if (std::fclose(stream.release()) != 0 || !written) throw std::system_error(errno, std::generic_category(), file.string());
+}
+
+}  // namespace linkwork

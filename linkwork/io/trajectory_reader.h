@@ -1,0 +1,16 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace linkwork {
+
+/// Reads a trajectory.csv row by row, whatever its size; a last line cut short by an interrupted run is left out.
+/// Throws InputError with the line if the file is not such a table. Returns the names of the columns.
+std::vector<std::string> read_trajectory(const std::filesystem::path& file,
+                                         const std::function<void(std::span<const double> row)>& on_row);
+
+}  // namespace linkwork

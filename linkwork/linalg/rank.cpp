@@ -1,0 +1,65 @@
+#include "linkwork/linalg/rank.h"
+
+#include <algorithm>
+
+namespace linkwork {
+
+namespace {
+
+/// The symmetric sweep operator on pivot p: after it, row p holds the solution for the swept unknowns.
+void sweep(double* a, int n, int p) {
+  const double inverse = 1.0 / a[p * n + p];
+  for (int i = 0; i < n; ++i) {
+    if (i == p) continue;
+    const double factor = a[i * n + p] * inverse;
+    for (int j = 0; j < n; ++j)
+      if (j != p) a[i * n + j] -= factor * a[p * n + j];
+    a[i * n + p] = factor;
+  }
+  // With a_pp = -1/d and a_pj = a_jp, the swept block is minus its inverse.
+  for (int j = 0; j < n; ++j)
+    if (j != p) a[p * n + j] = a[j * n + p];
+  a[p * n + p] = -inverse;
+}
+
+}  // namespace
+
+int ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent) {
+  double* const a = gram.data();
+  std::fill(dependent.begin(), dependent.begin() + n, char{1});
+  int rank = 0;
+  for (; rank < n; ++rank) {
+    int pivot = -1;
+    double best = kRankTolerance;
+    for (int i = 0; i < n; ++i) {
+      if (!dependent[static_cast<std::size_t>(i)] || !(scale[static_cast<std::size_t>(i)] > 0.0)) continue;
+      const double ratio = a[i * n + i] / scale[static_cast<std::size_t>(i)];
+      if (ratio > best) best = ratio, pivot = i;
+    }
+    if (pivot < 0) break;
+    sweep(a, n, pivot);
+    dependent[static_cast<std::size_t>(pivot)] = 0;
+  }
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const bool kept = !dependent[static_cast<std::size_t>(i)] && !dependent[static_cast<std::size_t>(j)];
+      a[i * n + j] = kept ? -a[i * n + j] : 0.0;
+    }
+  return rank;
+}
+
+int dependent_rows(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights, RankTest& test,
+                   std::span<char> dependent) {
+  const int n = static_cast<int>(A.rows());
+  test.gram.resize(n, n);
+  test.scale.resize(n);
+  for (int i = 0; i < n; ++i) {
+    test.scale[i] = (bounds.row(i).array().square() * weights.transpose().array()).sum();
+    for (int j = 0; j <= i; ++j)
+      test.gram(i, j) = test.gram(j, i) = (A.row(i).array() * A.row(j).array() * weights.transpose().array()).sum();
+  }
+  return ranked_inverse({test.gram.data(), static_cast<std::size_t>(n * n)}, n, {test.scale.data(), static_cast<std::size_t>(n)},
+                        dependent);
+}
+
+}  // namespace linkwork

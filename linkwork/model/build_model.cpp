@@ -1,0 +1,406 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <unordered_map>
+
+#include "linkwork/model/model.h"
+#include "linkwork/model/topology.h"
+#include "linkwork/spatial/so3.h"
+
+namespace linkwork {
+
+namespace {
+
+using P = Pose<double>;
+
+P frame_pose(const FrameSpec& frame) { return {frame.rotation.toRotationMatrix(), frame.at}; }
+
+/// The rotation that brings a joint's or closure's own axes (z, or x and y) to where the user's axis vectors point.
+Mat3<double> axes_rotation(bool has_axis, const Vec3<double>& axis, const std::optional<Vec3<double>>& axis2) {
+  if (!has_axis) return Mat3<double>::Identity();
+  if (!axis2) return rotation_from_z(axis);
+  Mat3<double> R;
+  R << axis, *axis2, axis.cross(*axis2);
+  return R;
+}
+
+Mat3<double> about_z(double angle) { return Eigen::AngleAxisd(angle, Vec3<double>::UnitZ()).toRotationMatrix(); }
+
+/// cos or sin of an angle that is a multiple of 90 degrees up to rounding, made exact.
+double snapped(double x) {
+  if (std::abs(x) < 1e-15) return 0.0;
+  if (std::abs(std::abs(x) - 1.0) < 1e-15) return std::copysign(1.0, x);
+  return x;
+}
+
+class Builder {
+ public:
+  explicit Builder(const Spec& spec) : spec_(spec), topology_(choose_topology(spec)) {}
+
+  Model build() {
+    model_.name = spec_.name;
+    model_.file = spec_.place.file;
+    model_.source_text = spec_.source_text;
+    model_.settings = spec_.settings;
+    model_.tree.gravity = spec_.settings.gravity;
+    add_bodies();
+    for (std::size_t j = 0; j < spec_.joints.size(); ++j) add_joint(spec_.joints[j], topology_.cut[j]);
+    model_.start_q.reserve(spec_.joints.size());
+    for (int body : topology_.order) hang(body);
+    align_frames();
+    add_inertias();
+    attach_joint_frames();
+    for (std::size_t j = 0; j < model_.joints.size(); ++j)
+      if (model_.joints[j].cut) close_joint(JointIndex(j));
+    for (const ClosureSpec& closure : spec_.closures)
+      if (!relates_coordinates(closure)) add_frame_closure(closure);
+    for (const ClosureSpec& closure : spec_.closures)
+      if (relates_coordinates(closure)) add_coordinate_closure(closure);
+    for (const ForceSpec& force : spec_.forces) add_force(force);
+    for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
+    note_cuts();
+    return std::move(model_);
+  }
+
+ private:
+  void add_bodies() {
+    model_.bodies.push_back({"ground", 0, {}, 0.0, std::nullopt});
+    body_of_["ground"] = 0;
+    for (const BodySpec& body : spec_.bodies) {
+      body_of_[body.name] = static_cast<int>(model_.bodies.size());
+      model_.bodies.push_back({body.name, 0, {}, body.mass, body.solid});
+    }
+    raw_.push_back({});
+  }
+
+  void add_joint(const JointSpec& spec, bool cut) {
+    Joint joint;
+    joint.name = spec.name;
+    joint.kind = find_joint_kind(spec.type);
+    joint.pitch = spec.pitch / (2.0 * std::numbers::pi);
+    joint.cut = cut;
+    joint.fixed = spec.fixed;
+    joint.damping = spec.damping;
+    joint.stiffness = spec.stiffness;
+    joint.rest = spec.rest;
+    joint.friction = spec.friction;
+    joint.limits = spec.limits;
+    joint.place = spec.place;
+    joint.start = spec.position;
+    if (joint.start.empty()) {
+      joint.start.assign(joint.kind->positions.size(), 0.0);
+      if (joint.kind->has_quaternion()) joint.start[joint.start.size() - 4] = 1.0;
+    }
+    if (cut && spec.fixed)
+      throw InputError(spec.place, fmt::format("joint '{}' is both cut and fixed", spec.name),
+                       "fixed = true on joints of the spanning tree only: every loop needs a joint that can be cut");
+    joint_of_[joint.name] = static_cast<int>(model_.joints.size());
+    model_.joints.push_back(std::move(joint));
+  }
+
+  /// Adds the nodes of the tree joint that carries a body.
+  void hang(int body) {
+    const int j = topology_.via_joint[static_cast<std::size_t>(body)];
+    const JointSpec& spec = spec_.joints[static_cast<std::size_t>(j)];
+    Joint& joint = model_.joints[static_cast<std::size_t>(j)];
+    const Body& parent = model_.bodies[static_cast<std::size_t>(topology_.parent_body[static_cast<std::size_t>(body)])];
+    const bool backwards = body_of_.at(spec.parent.body) == body;
+    const Mat3<double> axes = axes_rotation(joint.kind->has_axis, spec.axis, spec.axis2);
+    const P X_PF = frame_pose(backwards ? spec.child : spec.parent) * P{axes, Vec3<double>::Zero()};
+    const P X_BM = frame_pose(backwards ? spec.parent : spec.child) * P{axes, Vec3<double>::Zero()};
+
+    std::vector<ElementaryJoint> elements = joint.kind->elements;
+    if (backwards) {
+      std::ranges::reverse(elements);
+      for (ElementaryJoint& element : elements) element.axis = -element.axis;
+    }
+    const bool mirrored = backwards && joint.kind->has_quaternion();
+    if (!mirrored) {
+      joint.q.resize(joint.kind->positions.size());
+      joint.v.resize(joint.kind->velocities.size());
+    }
+    int node = parent.node;
+    P X_NF = parent.X_NB * X_PF;
+    for (const ElementaryJoint& element : elements) {
+      const bool about_axis = velocity_count(element.kind) == 1;
+      const P turn{about_axis ? rotation_from_z(element.axis) : Mat3<double>::Identity(), Vec3<double>::Zero()};
+      node = add_node(node, element.kind, X_NF * turn, joint.pitch);
+      X_NF = turn.inverse();
+      append_start(spec, joint, element, mirrored);
+      if (mirrored) continue;
+      const Node& added = model_.tree.nodes.back();
+      for (int k = 0; k < position_count(element.kind); ++k)
+        joint.q[static_cast<std::size_t>(element.component + k)] = added.q + k;
+      for (int k = 0; k < velocity_count(element.kind); ++k)
+        joint.v[static_cast<std::size_t>(element.component + k)] = added.v + k;
+    }
+    Body& child = model_.bodies[static_cast<std::size_t>(body)];
+    child.node = node;
+    child.X_NB = X_NF * X_BM.inverse();
+  }
+
+  int add_node(int parent, NodeKind kind, const P& X_PN, double pitch) {
+    Tree& tree = model_.tree;
+    Node node;
+    node.parent = parent;
+    node.kind = kind;
+    node.q = tree.nq;
+    node.v = tree.nv;
+    node.pitch = pitch;
+    tree.nq += position_count(kind);
+    tree.nv += velocity_count(kind);
+    tree.nodes.push_back(node);
+    raw_.push_back(X_PN);
+    return tree.size() - 1;
+  }
+
+  void append_start(const JointSpec& spec, const Joint& joint, const ElementaryJoint& element, bool mirrored) {
+    std::vector<double> q(joint.start);
+    std::vector<double> v(spec.velocity.empty() ? std::vector<double>(joint.kind->velocities.size(), 0.0) : spec.velocity);
+    if (mirrored) mirror(q, v);
+    for (int k = 0; k < position_count(element.kind); ++k)
+      model_.start_q.push_back(q[static_cast<std::size_t>(element.component + k)]);
+    for (int k = 0; k < velocity_count(element.kind); ++k)
+      model_.start_v.push_back(v[static_cast<std::size_t>(element.component + k)]);
+  }
+
+  /// Coordinates of a spherical or free joint as seen from its child instead of its parent.
+  static void mirror(std::vector<double>& q, std::vector<double>& v) {
+    const bool floats = q.size() == 7;
+    double* const turn = q.data() + (floats ? 3 : 0);
+    double* const spin = v.data() + (floats ? 3 : 0);
+    const Quat given(turn[0], turn[1], turn[2], turn[3]);
+    const Vec3<double> w(spin[0], spin[1], spin[2]);
+    Eigen::Map<Vec3<double>>{spin} = -(given * w);
+    for (int k = 1; k < 4; ++k) turn[k] = -turn[k];
+    if (!floats) return;
+    Eigen::Map<Vec3<double>> x(q.data()), xdot(v.data());
+    const Vec3<double> seen = given.conjugate() * x;
+    xdot = (-(given.conjugate() * xdot) + w.cross(seen)).eval();
+    x = -seen;
+  }
+
+  /// Turns every node's frame about its own z so that its first child needs no gamma, and factors the constant rotations.
+  void align_frames() {
+    Tree& tree = model_.tree;
+    std::vector<ZxzAngles> angles(tree.nodes.size(), ZxzAngles{0.0, 0.0, 0.0});
+    turn_.assign(tree.nodes.size(), 0.0);
+    std::vector<bool> has_child(tree.nodes.size(), false);
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+      angles[i] = zxz_angles(raw_[i].R);
+      const auto parent = static_cast<std::size_t>(tree.nodes[i].parent);
+      const bool one_dof = velocity_count(tree.nodes[i].kind) == 1;
+      if (parent != 0 && one_dof && velocity_count(tree.nodes[parent].kind) == 1 && !has_child[parent])
+        turn_[parent] = angles[i].gamma;
+      has_child[parent] = true;
+    }
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+      Node& node = tree.nodes[i];
+      const double parent_turn = turn_[static_cast<std::size_t>(node.parent)];
+      node.p = about_z(-parent_turn) * raw_[i].p;
+      node.R_PF = about_z(-parent_turn) * raw_[i].R;
+      if (velocity_count(node.kind) != 1) continue;
+      const double gamma = angles[i].gamma - parent_turn;
+      node.cg = snapped(std::cos(gamma)), node.sg = snapped(std::sin(gamma));
+      node.ca = snapped(std::cos(angles[i].alpha)), node.sa = snapped(std::sin(angles[i].alpha));
+      node.has_gamma = node.cg != 1.0;
+      node.has_alpha = node.ca != 1.0;
+      node.theta0 = angles[i].theta + turn_[i];
+    }
+    for (Body& body : model_.bodies)
+      body.X_NB = P{about_z(-turn_[static_cast<std::size_t>(body.node)]), Vec3<double>::Zero()} * body.X_NB;
+  }
+
+  void add_inertias() {
+    for (const BodySpec& spec : spec_.bodies) {
+      const Body& body = model_.bodies[static_cast<std::size_t>(body_of_.at(spec.name))];
+      model_.tree.nodes[static_cast<std::size_t>(body.node)].inertia +=
+          RigidInertia::about_com(spec.mass, spec.com, spec.inertia).seen_from(body.X_NB);
+    }
+    model_.tree.nodes[0].inertia = {};
+  }
+
+  NodeFrame frame(const FrameSpec& spec, const Mat3<double>& axes = Mat3<double>::Identity()) const {
+    const Body& body = model_.bodies[static_cast<std::size_t>(body_of_.at(spec.body))];
+    return {body.node, body.X_NB * frame_pose(spec) * P{axes, Vec3<double>::Zero()}};
+  }
+
+  void attach_joint_frames() {
+    for (std::size_t j = 0; j < spec_.joints.size(); ++j) {
+      const JointSpec& spec = spec_.joints[j];
+      Joint& joint = model_.joints[j];
+      const Mat3<double> axes = axes_rotation(joint.kind->has_axis, spec.axis, spec.axis2);
+      joint.parent = frame(spec.parent, axes);
+      joint.child = frame(spec.child, axes);
+    }
+  }
+
+  int add_rows(const std::string& closure, const std::vector<std::string>& names, const Place& place) {
+    const int first = model_.row_count();
+    for (const std::string& name : names) model_.rows.push_back({closure + "." + name, closure, place});
+    return first;
+  }
+
+  void close_joint(JointIndex index) {
+    const Joint& joint = model_.joints[index()];
+    FrameClosure closure;
+    closure.name = joint.name;
+    closure.a = joint.parent;
+    closure.b = joint.child;
+    closure.geometry.pitch = joint.pitch;
+    closure.joint_kind = joint.kind;
+    closure.joint = index;
+    closure.row_count = static_cast<int>(joint.kind->rows.size());
+    closure.first_row = add_rows(joint.name, joint.kind->rows, joint.place);
+    if (closure.row_count > 0) model_.frame_closures.push_back(std::move(closure));
+  }
+
+  static bool relates_coordinates(const ClosureSpec& spec) {
+    return spec.type == "gear" || spec.type == "drive" || spec.type == "expression";
+  }
+
+  void add_coordinate_closure(const ClosureSpec& spec) {
+    CoordinateClosure closure{spec.name, bind(coordinate_relation(spec)), add_rows(spec.name, {"r"}, spec.place)};
+    bool moves = false;
+    for (const Variable& slot : closure.phi.slots) {
+      if (slot.kind == Variable::Kind::kTime) continue;
+      moves = true;
+      const Joint& joint = model_.joints[slot.coordinate.joint()];
+      if (joint.kind->has_quaternion() && slot.coordinate.component >= joint.kind->nv() - 3)
+        throw InputError(spec.place, fmt::format("closure '{}' uses a quaternion component of joint '{}'", spec.name, joint.name),
+                         "coordinates that are angles or lengths; constrain the bodies' frames instead");
+    }
+    if (!moves)
+      throw InputError(spec.place, fmt::format("closure '{}' does not depend on any joint coordinate", spec.name),
+                       "an expression of q.<joint>");
+    model_.coordinate_closures.push_back(std::move(closure));
+  }
+
+  void add_frame_closure(const ClosureSpec& spec) {
+    FrameClosure closure;
+    closure.name = spec.name;
+    closure.kind = find_frame_closure_kind(spec.type);
+    closure.joint_kind = closure.kind ? nullptr : find_joint_kind(spec.type);
+    const bool has_axis = closure.kind ? closure.kind->has_axis : closure.joint_kind->has_axis;
+    const auto& names = closure.kind ? closure.kind->rows : closure.joint_kind->rows;
+    const Mat3<double> axes = axes_rotation(has_axis, spec.axis, spec.axis2);
+    closure.a = frame(spec.a, axes);
+    closure.b = frame(spec.b, axes);
+    if (closure.a.node == closure.b.node)
+      throw InputError(spec.place, fmt::format("closure '{}' joins two frames of one rigid body", spec.name),
+                       "bodies that can move relative to each other");
+    closure.geometry = {spec.pitch / (2.0 * std::numbers::pi), spec.length};
+    closure.row_count = static_cast<int>(names.size());
+    closure.first_row = add_rows(spec.name, names, spec.place);
+    model_.frame_closures.push_back(std::move(closure));
+  }
+
+  /// Gears and drives are expressions of joint coordinates too.
+  static Expression coordinate_relation(const ClosureSpec& spec) {
+    if (spec.type == "expression") return spec.value;
+    std::vector<std::string> variables;
+    for (const std::string& joint : spec.joints) variables.push_back("q." + joint);
+    if (spec.type == "gear") return Expression::linear(variables, spec.coefficients, spec.offset, spec.place);
+    return Expression::linear(variables, {1.0}, 0.0, spec.place).minus(spec.value);
+  }
+
+  /// "joint" or "joint.component", where the joint's own name may have dots (modules).
+  Coordinate coordinate(const std::string& name, bool velocity, const Place& place) const {
+    std::string joint_name = name, component;
+    auto found = joint_of_.find(joint_name);
+    if (found == joint_of_.end()) {
+      const std::size_t dot = name.rfind('.');
+      if (dot != std::string::npos) {
+        joint_name = name.substr(0, dot);
+        component = name.substr(dot + 1);
+        found = joint_of_.find(joint_name);
+      }
+    }
+    if (found == joint_of_.end())
+      throw InputError(place, fmt::format("there is no joint coordinate '{}'", name), "the name of a joint");
+    const JointKind& kind = *model_.joints[static_cast<std::size_t>(found->second)].kind;
+    const auto& names = velocity ? kind.velocities : kind.positions;
+    const auto at = std::ranges::find(names, component);
+    if (at == names.end())
+      throw InputError(place, fmt::format("joint '{}' ({}) has no coordinate '{}'", joint_name, kind.name, component),
+                       names.empty() ? "a joint that moves" : fmt::format("one of: {}", fmt::join(names, ", ")));
+    return {JointIndex(found->second), static_cast<int>(at - names.begin())};
+  }
+
+  BoundExpression bind(const Expression& expression) const {
+    BoundExpression bound{expression, {}};
+    for (const std::string& name : expression.variables()) {
+      if (name == "t") {
+        bound.slots.push_back({});
+        continue;
+      }
+      const bool velocity = name[0] == 'v';
+      bound.slots.push_back({velocity ? Variable::Kind::kVelocity : Variable::Kind::kPosition,
+                             coordinate(name.substr(2), velocity, expression.place())});
+    }
+    return bound;
+  }
+
+  void add_force(const ForceSpec& spec) {
+    if (spec.type == "torque" || spec.type == "force") {
+      model_.joint_forces.push_back({coordinate(spec.joint, true, spec.place), bind(spec.value)});
+    } else if (spec.type == "wrench") {
+      BodyWrench wrench;
+      wrench.at = frame(spec.a);
+      wrench.in_body_axes = spec.in_body_axes;
+      for (std::size_t k = 0; k < 3; ++k) {
+        wrench.torque[k] = bind(spec.torque[k]);
+        wrench.force[k] = bind(spec.force[k]);
+      }
+      model_.wrenches.push_back(std::move(wrench));
+    } else {
+      model_.springs.push_back({frame(spec.a), frame(spec.b), spec.stiffness, spec.damping, spec.length});
+    }
+  }
+
+  void add_sensor(const SensorSpec& spec) {
+    const bool is_expression = spec.type == "expression";
+    model_.sensors.push_back({spec.name, spec.type, is_expression ? NodeFrame{} : frame(spec.frame),
+                              is_expression ? bind(spec.value) : BoundExpression{}});
+  }
+
+  void note_cuts() {
+    for (const Topology::Loop& loop : topology_.loops) {
+      const JointSpec& joint = spec_.joints[static_cast<std::size_t>(loop.joint)];
+      model_.notes.push_back(fmt::format("joint '{}' is cut ({}) to open a loop of {} joints", joint.name,
+                                         joint.cut ? "as the model asks" : "chosen", loop.length));
+    }
+  }
+
+  const Spec& spec_;
+  Topology topology_;
+  Model model_;
+  std::unordered_map<std::string, int> body_of_;
+  std::unordered_map<std::string, int> joint_of_;
+  std::vector<P> raw_;        // by node: its frame at position 0 in its parent's, before align_frames
+  std::vector<double> turn_;  // by node: how far align_frames turned it
+};
+
+}  // namespace
+
+Model build_model(const Spec& spec) { return Builder(spec).build(); }
+
+std::string coordinate_name(const Joint& joint, const std::string& component) {
+  return component.empty() ? joint.name : joint.name + "." + component;
+}
+
+std::string Model::velocity_name(int v) const {
+  for (const Joint& joint : joints)
+    for (std::size_t k = 0; k < joint.v.size(); ++k)
+      if (joint.v[k] == v) return coordinate_name(joint, joint.kind->velocities[k]);
+  return fmt::format("v[{}]", v);
+}
+
+std::string Model::node_name(int node) const {
+  if (node == 0) return "ground";
+  return velocity_name(tree.nodes[static_cast<std::size_t>(node)].v);
+}
+
+}  // namespace linkwork

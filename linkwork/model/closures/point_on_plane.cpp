@@ -1,0 +1,15 @@
+#include "linkwork/model/closures/frame_closure.h"
+
+namespace linkwork {
+
+using V3 = Vec3<double>;
+
+FrameClosureKind point_on_plane_closure() {
+  return {"point-on-plane",
+          "b's point stays in the plane through a's point across the axis",
+          true,
+          {"z"},
+          [](const RelativeMotion& m, const ClosureGeometry&, std::span<Row> r) { r[0] = translation_row(m, V3::UnitZ()); }};
+}
+
+}  // namespace linkwork

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "linkwork/model/input_error.h"
+
+namespace linkwork {
+
+/// Which variables an expression may use beside constants.
+enum class Variables { kNone, kTime, kTimeAndPositions, kState };
+
+/// A scalar function of time and state, written as text: "tau0*sin(2*t) - c*v.theta".
+///
+/// Variables are dotted names: t, q.<joint>[.<component>], v.<joint>[.<component>]; a name that is not an identifier is quoted,
+/// q."left-crank". They are numbered in order of appearance ("slots"); whoever evaluates supplies one value a slot.
+/// The same program is evaluated on double, long double or Jet, so derivatives are exact.
+class Expression {
+ public:
+  /// The constant 0.
+  Expression() = default;
+  static Expression constant(double value);
+  static Expression parse(std::string_view text, const std::map<std::string, double>& constants, Variables allowed,
+                          const Place& place);
+
+  bool is_constant() const { return variables_.empty(); }
+  double constant_value() const;                                            // of a constant expression
+  const std::vector<std::string>& variables() const { return variables_; }  // e.g. {"t", "q.theta"}; quotes removed
+  const std::string& text() const { return text_; }
+  const Place& place() const { return place_; }
+  /// Where in the user's input the variable of a slot stands first.
+  Place place_of_variable(std::size_t slot) const;
+
+  /// The same expression with every variable name replaced (modules prefix the joints' names).
+  Expression renamed(const std::function<std::string(const std::string&)>& new_name) const;
+  /// Linear combination sum(coefficients[i] * variables[i]) - offset, for gears and drives.
+  static Expression linear(const std::vector<std::string>& variables, const std::vector<double>& coefficients, double offset,
+                           const Place& place);
+  /// this - other
+  Expression minus(const Expression& other) const;
+
+  /// Instantiated for double, long double and Jet. Allocates nothing.
+  template <class S>
+  S evaluate(std::span<const S> slots) const;
+
+ private:
+  struct Program;
+  std::shared_ptr<const Program> program_;  // null: the constant 0
+  std::vector<std::string> variables_;
+  std::string text_ = "0";
+  Place place_;
+};
+
+/// Whether a name means something in expressions already (t, pi, a function), so that no parameter can have it.
+bool is_reserved_name(std::string_view name);
+/// Whether a name can stand in expressions unquoted: letters, digits and underscores, not starting with a digit.
+bool is_identifier(std::string_view name);
+/// The names a text uses that are neither functions nor reserved nor dotted: its parameters, if it is a valid expression.
+std::vector<std::string> parameters_in(std::string_view text);
+/// The functions expressions know, with their parameters: "atan2(y, x)".
+std::vector<std::string> function_signatures();
+
+}  // namespace linkwork

@@ -1,0 +1,26 @@
+#include "linkwork/model/joints/joint_kind.h"
+
+namespace linkwork {
+
+using V3 = Vec3<double>;
+
+JointKind cylindrical_joint() {
+  return {"cylindrical",
+          "turns about its axis and slides along it",
+          true,
+          {"angle", "z"},
+          {"angle", "z"},
+          {{NodeKind::kPrismatic, V3::UnitZ(), 1}, {NodeKind::kRevolute, V3::UnitZ(), 0}},
+          {"x", "y", "rx", "ry"},
+          [](const RelativeMotion& m, double, std::span<Row> r) {
+            r[0] = translation_row(m, V3::UnitX());
+            r[1] = translation_row(m, V3::UnitY());
+            swing_rows(m, r[2], r[3]);
+          },
+          [](const RelativeMotion& m, std::span<Row> r) {
+            r[0] = twist_row(m);
+            r[1] = translation_row(m, V3::UnitZ());
+          }};
+}
+
+}  // namespace linkwork

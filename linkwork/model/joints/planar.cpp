@@ -1,0 +1,26 @@
+#include "linkwork/model/joints/joint_kind.h"
+
+namespace linkwork {
+
+using V3 = Vec3<double>;
+
+JointKind planar_joint() {
+  return {"planar",
+          "moves in the plane across its axis and turns about it",
+          true,
+          {"x", "y", "angle"},
+          {"x", "y", "angle"},
+          {{NodeKind::kPrismatic, V3::UnitX(), 0}, {NodeKind::kPrismatic, V3::UnitY(), 1}, {NodeKind::kRevolute, V3::UnitZ(), 2}},
+          {"z", "rx", "ry"},
+          [](const RelativeMotion& m, double, std::span<Row> r) {
+            r[0] = translation_row(m, V3::UnitZ());
+            swing_rows(m, r[1], r[2]);
+          },
+          [](const RelativeMotion& m, std::span<Row> r) {
+            r[0] = translation_row(m, V3::UnitX());
+            r[1] = translation_row(m, V3::UnitY());
+            r[2] = twist_row(m);
+          }};
+}
+
+}  // namespace linkwork

@@ -1,0 +1,24 @@
+#include "linkwork/model/joints/joint_kind.h"
+
+namespace linkwork {
+
+using V3 = Vec3<double>;
+
+JointKind screw_joint() {
+  return {"screw",
+          "turns about its axis and advances by its pitch each turn",
+          true,
+          {""},
+          {""},
+          {{NodeKind::kHelical, V3::UnitZ(), 0}},
+          {"x", "y", "screw", "rx", "ry"},
+          [](const RelativeMotion& m, double pitch, std::span<Row> r) {
+            r[0] = translation_row(m, V3::UnitX());
+            r[1] = translation_row(m, V3::UnitY());
+            r[2] = screw_row(m, pitch);
+            swing_rows(m, r[3], r[4]);
+          },
+          [](const RelativeMotion& m, std::span<Row> r) { r[0] = twist_row(m); }};
+}
+
+}  // namespace linkwork

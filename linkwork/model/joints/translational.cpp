@@ -1,0 +1,22 @@
+#include "linkwork/model/joints/joint_kind.h"
+
+namespace linkwork {
+
+using V3 = Vec3<double>;
+
+JointKind translational_joint() {
+  return {
+      "translational",
+      "moves freely without turning",
+      false,
+      {"x", "y", "z"},
+      {"x", "y", "z"},
+      {{NodeKind::kPrismatic, V3::UnitX(), 0}, {NodeKind::kPrismatic, V3::UnitY(), 1}, {NodeKind::kPrismatic, V3::UnitZ(), 2}},
+      {"rx", "ry", "rz"},
+      [](const RelativeMotion& m, double, std::span<Row> r) { rotation_rows(m, r[0], r[1], r[2]); },
+      [](const RelativeMotion& m, std::span<Row> r) {
+        for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
+      }};
+}
+
+}  // namespace linkwork

@@ -1,0 +1,146 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "linkwork/model/expression.h"
+#include "linkwork/model/input_error.h"
+
+namespace linkwork {
+
+/// The mechanism as the user wrote it: names, numbers with parameters already put in, expressions of time and state, and the
+/// place of everything for messages. build_model() turns it into a Model.
+struct FrameSpec {
+  std::string body = "ground";
+  Eigen::Vector3d at = Eigen::Vector3d::Zero();
+  Eigen::Quaterniond rotation = Eigen::Quaterniond::Identity();
+  Place place;
+};
+
+/// A simple shape: gives mass properties, and the drawing.
+struct SolidSpec {
+  std::string shape;                               // rod, cylinder, box, sphere, point
+  Eigen::Vector3d from = Eigen::Vector3d::Zero();  // rod, cylinder; center of box and sphere; place of point
+  Eigen::Vector3d to = Eigen::Vector3d::Zero();    // rod, cylinder
+  Eigen::Vector3d size = Eigen::Vector3d::Zero();  // box
+  double radius = 0.0;                             // cylinder, sphere
+};
+
+struct BodySpec {
+  std::string name;
+  double mass = 0.0;
+  Eigen::Vector3d com = Eigen::Vector3d::Zero();
+  Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  // about the center of mass, body axes
+  std::optional<SolidSpec> solid;
+  Place place;
+};
+
+/// A joint of the mechanism, or (see ClosureSpec) the same geometry used as a loop closure.
+struct JointSpec {
+  std::string name;
+  std::string type;
+  FrameSpec parent;
+  FrameSpec child;
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();
+  std::optional<Eigen::Vector3d> axis2;  // universal: the second axis
+  double pitch = 0.0;                    // screw: advance per full turn, m
+  std::vector<double> position;          // empty: not given
+  std::vector<double> velocity;
+  bool fixed = false;
+  bool cut = false;
+  double damping = 0.0;
+  double stiffness = 0.0;
+  double rest = 0.0;
+  double friction = 0.0;  // Coulomb force or torque
+  std::optional<std::array<double, 2>> limits;
+  Place place;
+};
+
+/// A constraint that is not a joint of the tree. Which fields are used depends on the type.
+struct ClosureSpec {
+  std::string name;
+  std::string type;
+  FrameSpec a;
+  FrameSpec b;
+  Eigen::Vector3d axis = Eigen::Vector3d::UnitZ();
+  std::optional<Eigen::Vector3d> axis2;
+  double pitch = 0.0;
+  double length = 0.0;               // distance
+  std::vector<std::string> joints;   // gear: "joint" or "joint.component"; drive: exactly one
+  std::vector<double> coefficients;  // gear: sum of coefficient * coordinate = offset
+  double offset = 0.0;
+  Expression value;  // drive: function of t; expression: function of t and q that must vanish
+  Place place;
+};
+
+struct ForceSpec {
+  std::string name;                  // optional
+  std::string type;                  // torque, force, spring, damper, wrench
+  std::string joint;                 // torque, force: "joint" or "joint.component"
+  Expression value;                  // torque, force
+  FrameSpec a;                       // spring, damper; wrench: the body and point it acts on
+  FrameSpec b;                       // spring, damper
+  double stiffness = 0.0;            // spring
+  double damping = 0.0;              // spring, damper
+  double length = 0.0;               // spring: free length
+  std::array<Expression, 3> force;   // wrench
+  std::array<Expression, 3> torque;  // wrench
+  bool in_body_axes = false;         // wrench: axes = "body" instead of "world"
+  Place place;
+};
+
+struct SensorSpec {
+  std::string name;
+  std::string type;  // point, body, expression
+  FrameSpec frame;
+  Expression value;
+  Place place;
+};
+
+struct PortSpec {
+  std::string name;
+  FrameSpec frame;
+};
+
+/// A choice from a catalog with its options: "baumgarte:alpha=5,beta=5".
+struct Choice {
+  std::string name;
+  std::map<std::string, double> options;
+  Place place;
+};
+
+Choice parse_choice(std::string_view text, const Place& place);
+
+struct Settings {
+  Eigen::Vector3d gravity{0.0, -9.81, 0.0};
+  double end = 10.0;
+  double step = 1e-3;
+  double rtol = 1e-6;
+  double atol = 1e-9;
+  double output_every = 0.01;
+  double constraint_tolerance = 1e-10;
+  Choice coordinates{"auto", {}, {}};
+  Choice formulation{"auto", {}, {}};
+  Choice stabilization{"projection", {}, {}};
+  Choice integrator{"rk4", {}, {}};
+};
+
+struct Spec {
+  std::string name;
+  std::string source_text;  // the file as read, for the report
+  Place place;
+  Settings settings;
+  std::vector<BodySpec> bodies;
+  std::vector<JointSpec> joints;
+  std::vector<ClosureSpec> closures;
+  std::vector<ForceSpec> forces;
+  std::vector<SensorSpec> sensors;
+  std::vector<PortSpec> ports;
+};
+
+}  // namespace linkwork

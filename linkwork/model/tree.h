@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "linkwork/spatial/inertia.h"
+
+namespace linkwork {
+
+/// The elementary joints the recursions know. Other joints are made of them (model/joints).
+enum class NodeKind : std::uint8_t {
+  kGround,
+  kRevolute,   // turns about local z
+  kPrismatic,  // slides along local z
+  kHelical,    // turns about and slides along local z
+  kSpherical,  // q = quaternion (w, x, y, z), v = angular velocity in the node's frame
+  kFree,       // q = (position, quaternion), v = (its rate, angular velocity in the node's frame)
+};
+
+constexpr int position_count(NodeKind kind) {
+  return kind == NodeKind::kGround ? 0 : kind == NodeKind::kSpherical ? 4 : kind == NodeKind::kFree ? 7 : 1;
+}
+constexpr int velocity_count(NodeKind kind) {
+  return kind == NodeKind::kGround ? 0 : kind == NodeKind::kSpherical ? 3 : kind == NodeKind::kFree ? 6 : 1;
+}
+
+/// One rigid link and the elementary joint that carries it. The node's frame is the joint's outboard frame, not the user's body
+/// frame. For one-dof kinds the rotation from the parent's frame is Rz(gamma) Rx(alpha) Rz(theta0 + angle): a few
+/// multiplications instead of a matrix product; frames are chosen so that gamma = 0 for every node's first child.
+struct Node {
+  int parent = 0;
+  int q = 0;  // first position coordinate
+  int v = 0;  // first velocity coordinate
+  NodeKind kind = NodeKind::kGround;
+  bool has_gamma = false;
+  bool has_alpha = false;
+  double cg = 1.0, sg = 0.0;  // cos, sin of gamma
+  double ca = 1.0, sa = 0.0;  // cos, sin of alpha
+  double theta0 = 0.0;
+  double pitch = 0.0;                            // helical: m per rad
+  Vec3<double> p = Vec3<double>::Zero();         // the joint's place in the parent's frame
+  Mat3<double> R_PF = Mat3<double>::Identity();  // spherical, free: constant rotation before the quaternion's
+  RigidInertia inertia;                          // of everything rigidly fixed to the node, in its frame
+};
+
+/// Nodes in depth-first order, parents first; node 0 is the ground.
+struct Tree {
+  std::vector<Node> nodes{Node{}};
+  int nq = 0;
+  int nv = 0;
+  Vec3<double> gravity = Vec3<double>::Zero();
+
+  int size() const { return static_cast<int>(nodes.size()); }
+};
+
+}  // namespace linkwork

@@ -1,0 +1,103 @@
+#include "linkwork/simulation/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/simulation/simulation.h"
+#include "linkwork/stabilizations/catalog.h"
+
+namespace linkwork {
+namespace {
+
+/// Every row's closure, in the order of the rows.
+std::vector<CheckReport::Closure> closures_of(const Model& model) {
+  std::vector<CheckReport::Closure> closures;
+  for (const FrameClosure& closure : model.frame_closures) {
+    const std::string_view type = closure.kind != nullptr ? closure.kind->name : closure.joint_kind->name;
+    closures.push_back({closure.name, std::string(type), closure.row_count, true, static_cast<bool>(closure.joint), {}});
+  }
+  for (const CoordinateClosure& closure : model.coordinate_closures)
+    closures.push_back({closure.name, "relation of coordinates", 1, false, false, {}});
+  return closures;
+}
+
+/// Redundant rows may still ask for something else than the others.
+void check_consistency(EquationsOfMotion& equations, CheckReport& report) {
+  constexpr double kRounding = 1e-8;
+  const VecX<double>& b = equations.system().terms().b;
+  const double scale = b.size() > 0 ? std::max(1.0, b.cwiseAbs().maxCoeff()) : 1.0;
+  const double by = equations.solution().inconsistency;
+  if (by <= kRounding * scale) return;
+  report.warnings.push_back(
+      fmt::format("redundant rows ({}) contradict the others, by {:.3g} in acceleration: they cannot all hold",
+                  listed(report.redundant()), by));
+}
+
+/// Rank and redundant rows at a state. The formulation that "auto" picks can always tell.
+void find_rank(const Model& model, const State& state, const AutoFormulation& automatic, CheckReport& report) {
+  EquationsOfMotion equations(model, make_chosen(formulations(), automatic.choice, "formulation", model),
+                              make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
+  Derivative rates;
+  equations.evaluate(state, rates);
+  const Solution& solution = equations.solution();
+  report.rank = solution.rank;
+  std::size_t row = 0;
+  for (CheckReport::Closure& closure : report.closures)
+    for (int i = 0; i < closure.rows; ++i, ++row)
+      if (solution.dependent[row] != 0) closure.redundant.push_back(model.rows[row].name);
+  check_consistency(equations, report);
+}
+
+void check_limits(const Model& model, const System& system, CheckReport& report) {
+  for (const Joint& joint : model.joints) {
+    if (!joint.limits) continue;
+    const auto [low, high] = *joint.limits;
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    system.joint_motion(joint, {}, q, v, a);
+    const auto end = q.begin() + joint.kind->nq();
+    const auto worst = std::find_if(q.begin(), end, [low = low, high = high](double x) { return x < low || x > high; });
+    if (worst != end)
+      report.warnings.push_back(
+          fmt::format("joint '{}' starts at {:.6g}, outside [{:.6g}, {:.6g}]", joint.name, *worst, low, high));
+  }
+}
+
+}  // namespace
+
+int CheckReport::loops() const { return static_cast<int>(std::ranges::count(closures, true, &Closure::closes_loop)); }
+
+std::vector<std::string> CheckReport::redundant() const {
+  std::vector<std::string> names;
+  for (const Closure& closure : closures) names.insert(names.end(), closure.redundant.begin(), closure.redundant.end());
+  return names;
+}
+
+CheckReport check(const Model& model) {
+  Simulation simulation(model);
+  System system(model);
+  system.update(simulation.state());
+  const AutoFormulation automatic = choose_formulation(system);
+  const bool is_auto = model.settings.formulation.name == "auto";
+
+  CheckReport report;
+  report.bodies = static_cast<int>(model.bodies.size()) - 1;
+  report.joints = static_cast<int>(model.joints.size());
+  report.coordinates = model.tree.nv;
+  report.rows = model.row_count();
+  report.closures = closures_of(model);
+  report.assembly = simulation.assembly();
+  check_limits(model, system, report);
+  report.formulation = is_auto ? automatic.choice.name : model.settings.formulation.name;
+  report.formulation_reason = is_auto ? "auto: " + automatic.reason : "as the model asks";
+  find_rank(model, simulation.state(), automatic, report);
+  report.dof = report.coordinates - report.rank;
+  Derivative rates;
+  report.trouble = simulation.equations().evaluate(simulation.state(), rates).trouble;
+  return report;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "linkwork/model/model.h"
+#include "linkwork/simulation/assembly.h"
+
+namespace linkwork {
+
+/// What can be said of a model without running it, at its assembled start.
+struct CheckReport {
+  struct Closure {
+    std::string name;
+    std::string type;
+    int rows = 0;
+    bool closes_loop = false;  // between two frames: a cut joint, or a closure that is not about joint coordinates
+    bool is_cut_joint = false;
+    std::vector<std::string> redundant;  // names of its rows that add nothing to the others
+  };
+  int bodies = 0;  // without the ground
+  int joints = 0;
+  int coordinates = 0;  // velocities of the spanning tree
+  int rows = 0;
+  int rank = 0;
+  int dof = 0;
+  std::vector<Closure> closures;
+  AssemblyReport assembly;
+  std::vector<std::string> warnings;  // joints outside their limits, redundant rows that contradict the others
+  std::string formulation;
+  std::string formulation_reason;
+  std::string trouble;  // why a run would stop at once; empty: it would not
+
+  int loops() const;
+  std::vector<std::string> redundant() const;
+};
+
+/// Throws InputError if no start satisfies the constraints, naming them, or if a method is not known.
+CheckReport check(const Model& model);
+
+}  // namespace linkwork

@@ -1,0 +1,117 @@
+#include "linkwork/simulation/recorder.h"
+
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "linkwork/tree/kinematics.h"
+
+namespace linkwork {
+
+namespace {
+
+bool is_angle(const JointKind& kind, std::size_t component) {
+  const std::string& name = kind.positions[component];
+  return name == "angle" || kind.name == "revolute" || kind.name == "screw" || kind.name == "universal";
+}
+
+}  // namespace
+
+Recorder::Recorder(const Model& model) : model_(&model) {
+  columns_.push_back("t");
+  const auto add = [&](const std::string& name, std::initializer_list<const char*> parts) {
+    for (const char* part : parts) columns_.push_back(name + "." + part);
+  };
+  for (const Joint& joint : model.joints)
+    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) {
+      columns_.push_back("q." + coordinate_name(joint, joint.kind->positions[k]));
+      is_cut_angle_.push_back(!joint.in_state() && is_angle(*joint.kind, k));
+      q_.push_back(joint.start[k]);
+    }
+  for (const char* prefix : {"v.", "a."})
+    for (const Joint& joint : model.joints)
+      for (const std::string& component : joint.kind->velocities) columns_.push_back(prefix + coordinate_name(joint, component));
+  for (const Joint& joint : model.joints) v_.resize(v_.size() + joint.kind->velocities.size());
+  a_.resize(v_.size());
+  for (const ConstraintRow& row : model.rows) columns_.push_back("lambda." + row.name);
+  for (const FrameClosure& closure : model.frame_closures) add("force." + closure.name, {"x", "y", "z"});
+  for (const FrameClosure& closure : model.frame_closures) add("torque." + closure.name, {"x", "y", "z"});
+  add("energy", {"kinetic", "potential", "total"});
+  add("error", {"position", "velocity"});
+  for (const Sensor& sensor : model.sensors) {
+    if (sensor.type == "point") add("p." + sensor.name, {"x", "y", "z"});
+    if (sensor.type == "body") add("x." + sensor.name, {"x", "y", "z", "qw", "qx", "qy", "qz"});
+    if (sensor.type == "expression") columns_.push_back("s." + sensor.name);
+  }
+  row_.reserve(columns_.size());
+}
+
+std::span<const double> Recorder::record(EquationsOfMotion& equations) {
+  System& system = equations.system();
+  update_accelerations(system.tree(), equations.solution().vdot.data(), system.work());
+  row_.clear();
+  row_.push_back(system.state().t);
+  add_joints(equations);
+  for (double lambda : equations.solution().lambda) row_.push_back(lambda);
+  add_reactions(equations);
+  const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
+  row_.insert(row_.end(), {kinetic, potential, kinetic + potential});
+  const ConstraintTerms& terms = system.terms();
+  row_.push_back(terms.rows() > 0 ? terms.phi.cwiseAbs().maxCoeff() : 0.0);
+  row_.push_back(terms.rows() > 0 ? terms.rate.cwiseAbs().maxCoeff() : 0.0);
+  add_sensors(system);
+  return row_;
+}
+
+void Recorder::add_joints(EquationsOfMotion& equations) {
+  const VecX<double>& vdot = equations.solution().vdot;
+  const std::span<const double> accelerations(vdot.data(), static_cast<std::size_t>(vdot.size()));
+  std::size_t iq = 0, iv = 0;
+  for (const Joint& joint : model_->joints) {
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    equations.system().joint_motion(joint, accelerations, q, v, a);
+    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k, ++iq) {
+      const double turn = 2.0 * std::numbers::pi;
+      q_[iq] = is_cut_angle_[iq] ? q_[iq] + std::remainder(q[k] - q_[iq], turn) : q[k];
+    }
+    for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k, ++iv) v_[iv] = v[k], a_[iv] = a[k];
+  }
+  row_.insert(row_.end(), q_.begin(), q_.end());
+  row_.insert(row_.end(), v_.begin(), v_.end());
+  row_.insert(row_.end(), a_.begin(), a_.end());
+}
+
+/// The resultant of each closure's rows on body b, at b's point, in world axes.
+void Recorder::add_reactions(EquationsOfMotion& equations) {
+  const System& system = equations.system();
+  const VecX<double>& lambda = equations.solution().lambda;
+  for (const bool torque : {false, true})
+    for (const FrameClosure& closure : model_->frame_closures) {
+      std::array<Row, kMaxRows> rows;
+      closure.evaluate(system.relative_motion(closure.a, closure.b), rows);
+      Vec3<double> sum = Vec3<double>::Zero();
+      for (int r = 0; r < closure.row_count; ++r) {
+        const Row& row = rows[static_cast<std::size_t>(r)];
+        sum += lambda[closure.first_row + r] * (torque ? row.on_w : row.on_p);
+      }
+      const Vec3<double> world = system.pose(closure.a).R * sum;
+      row_.insert(row_.end(), {world.x(), world.y(), world.z()});
+    }
+}
+
+void Recorder::add_sensors(const System& system) {
+  for (const Sensor& sensor : model_->sensors) {
+    if (sensor.type == "expression") {
+      row_.push_back(system.evaluate(sensor.value));
+      continue;
+    }
+    const Pose<double> X = system.pose(sensor.frame);
+    row_.insert(row_.end(), {X.p.x(), X.p.y(), X.p.z()});
+    if (sensor.type == "point") continue;
+    const Quat turn(X.R);
+    row_.insert(row_.end(), {turn.w(), turn.x(), turn.y(), turn.z()});
+  }
+}
+
+}  // namespace linkwork

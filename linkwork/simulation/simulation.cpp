@@ -1,0 +1,239 @@
+#include "linkwork/simulation/simulation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+
+#include "linkwork/dynamics/redundancy.h"
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/catalog.h"
+#include "linkwork/stabilizations/catalog.h"
+#include "linkwork/tree/kinematics.h"
+
+namespace linkwork {
+
+Simulation::Simulation(const Model& model)
+    : model_(model),
+      settings_(model.settings),
+      state_(assemble(model, assembly_)),
+      next_(state_),
+      inside_(state_),
+      recorder_(model),
+      warned_limit_(model.joints.size(), 0) {
+  for (Derivative* rates : {&rates_, &next_rates_, &inside_rates_}) {
+    rates->qdot = VecX<double>::Zero(model.tree.nq);
+    rates->vdot = VecX<double>::Zero(model.tree.nv);
+  }
+  choose_methods();
+}
+
+void Simulation::choose_methods() {
+  Choice formulation = settings_.formulation;
+  summary_.notes = model_.notes;
+  if (!assembly_.moved.empty()) summary_.notes.push_back(describe(assembly_));
+  if (formulation.name == "auto") {
+    System system(model_);
+    system.update(state_);
+    AutoFormulation chosen = choose_formulation(system);
+    formulation = chosen.choice;
+    summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", formulation.name, chosen.reason));
+  }
+  equations_ =
+      std::make_unique<EquationsOfMotion>(model_, make_chosen(formulations(), formulation, "formulation", model_),
+                                          make_chosen(stabilizations(), settings_.stabilization, "stabilization", model_));
+  integrator_ = make_chosen(integrators(), settings_.integrator, "integrator", model_);
+  adaptive_ = integrator_->estimates_error();
+  summary_.model = model_.name;
+  summary_.formulation = formulation.name;
+  summary_.stabilization = settings_.stabilization.name;
+  summary_.integrator = settings_.integrator.name;
+}
+
+Summary Simulation::run(const Observer& observer) {
+  const auto started = std::chrono::steady_clock::now();
+  observer_ = observer;
+  h_ = settings_.step;
+  if (evaluate_start())
+    while (state_.t < settings_.end && advance()) {
+    }
+  summary_.completed = state_.t >= settings_.end;
+  summary_.evaluations = equations_->evaluations();
+  summary_.simulated_seconds = state_.t;
+  summary_.energy_drift = exchanged_ > 0.0 ? imbalance_ / exchanged_ : imbalance_;
+  for (std::size_t c = 0; outputs_ > 0 && c < columns().size(); ++c)
+    if (columns()[c].starts_with("q.") || columns()[c].starts_with("v."))
+      summary_.final_state.emplace_back(columns()[c], recorder_.value(c));
+  summary_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  return summary_;
+}
+
+bool Simulation::evaluate_start() {
+  if (Status status = equations_->evaluate(state_, rates_); !status.ok()) return stop(status.trouble);
+  const Solution& solution = equations_->solution();
+  start_rank_ = summary_.rank = solution.rank;
+  summary_.dof = model_.tree.nv - solution.rank;
+  summary_.redundant = dependent_row_names(model_, solution.dependent);
+  if (!summary_.redundant.empty())
+    summary_.notes.push_back(describe_redundancy(model_, solution.dependent) +
+                             ": they are left out, and reactions among them are not unique");
+  const System& system = equations_->system();
+  potential_start_ = system.potential_energy();
+  energy_start_ = system.kinetic_energy() + potential_start_;
+  look();
+  record();
+  return true;
+}
+
+/// One accepted step, with the outputs that fall into it.
+bool Simulation::advance() {
+  if (!take_step(next_step_size())) return false;
+  if (Status status = equations_->project(next_); !status.ok()) return stop(status.trouble);
+  return finish_step();
+}
+
+double Simulation::next_step_size() const {
+  const double left = settings_.end - state_.t;
+  if (!adaptive_) {
+    // Steps end at multiples of the step, computed anew each time so that errors do not add up.
+    const double target = static_cast<double>(summary_.steps + 1) * settings_.step;
+    return target > settings_.end - 1e-9 * settings_.step ? left : target - state_.t;
+  }
+  return h_ > left * (1.0 - 1e-12) ? left : std::min(h_, 0.5 * std::max(left, h_));
+}
+
+/// From state_ to next_, in the adaptive case with as many attempts as it takes.
+bool Simulation::take_step(double h) {
+  constexpr double kSafety = 0.9, kMostGrowth = 5.0, kMostShrink = 0.2;
+  for (;;) {
+    Status status = integrator_->step(*equations_, state_, rates_, h, next_);
+    if (status.ok() && !(next_.q.allFinite() && next_.v.allFinite())) status.trouble = "the state is not finite";
+    if (!adaptive_) return status.ok() ? true : stop(status.trouble);
+    double error = 2.0;
+    if (status.ok()) {
+      const auto nq = state_.q.size(), nv = state_.v.size();
+      const auto weight = [&](double a, double b) {
+        return settings_.atol + settings_.rtol * std::max(std::abs(a), std::abs(b));
+      };
+      double sum = 0.0;
+      for (Eigen::Index i = 0; i < nq; ++i) sum += std::pow(integrator_->error()[i] / weight(state_.q[i], next_.q[i]), 2);
+      for (Eigen::Index i = 0; i < nv; ++i) sum += std::pow(integrator_->error()[nq + i] / weight(state_.v[i], next_.v[i]), 2);
+      error = std::sqrt(sum / static_cast<double>(std::max<Eigen::Index>(1, nq + nv)));
+      if (!std::isfinite(error)) error = 1e6;
+    }
+    const double factor = status.ok() ? kSafety * std::pow(std::max(error, 1e-10), -1.0 / integrator_->order()) : kMostShrink;
+    const double next = h * std::clamp(factor, kMostShrink, kMostGrowth);
+    if (status.ok() && error <= 1.0) {
+      h_ = next;
+      return true;
+    }
+    ++summary_.rejected_steps;
+    h = next;
+    if (h < 1e-14 * std::max(1.0, std::abs(state_.t)))
+      return stop(fmt::format("the step size fell to {:.2g} s without meeting rtol and atol{}", h,
+                              status.ok() ? "; the mechanism may be at a singular position" : ": " + status.trouble));
+  }
+}
+
+bool Simulation::finish_step() {
+  ++summary_.steps;
+  if (Status status = equations_->evaluate(next_, next_rates_); !status.ok()) {
+    summary_.simulated_seconds = state_.t;
+    return stop(status.trouble);
+  }
+  const double tie = 1e-9 * (next_.t - state_.t);
+  if (next_output() < next_.t - tie) {
+    if (!record_inside_step(next_.t - tie)) return false;
+    if (Status status = equations_->evaluate(next_, next_rates_); !status.ok()) return stop(status.trouble);
+  }
+  // Round times are written as such.
+  if (std::abs(next_output() - next_.t) <= tie) next_.t = next_output();
+  if (std::abs(settings_.end - next_.t) <= tie) next_.t = settings_.end;
+  std::swap(state_, next_);
+  std::swap(rates_, next_rates_);
+  equations_->system().rebind(state_);
+  look();
+  if (next_output() <= state_.t + tie || state_.t >= settings_.end) record();
+  if (observer_.progress) observer_.progress(state_.t, settings_.end);
+  return true;
+}
+
+double Simulation::next_output() const { return static_cast<double>(outputs_) * settings_.output_every; }
+
+/// Output rows between state_ and next_: by the integrator's own interpolation, or a cubic Hermite polynomial.
+bool Simulation::record_inside_step(double until) {
+  const double h = next_.t - state_.t;
+  while (next_output() < until) {
+    const double theta = (next_output() - state_.t) / h;
+    if (integrator_->interpolates()) {
+      integrator_->interpolate(theta, inside_);
+    } else {
+      const double s = 1.0 - theta;
+      const double h00 = s * s * (1.0 + 2.0 * theta), h10 = h * theta * s * s, h01 = 1.0 - h00, h11 = -h * theta * theta * s;
+      inside_.q = h00 * state_.q + h10 * rates_.qdot + h01 * next_.q + h11 * next_rates_.qdot;
+      inside_.v = h00 * state_.v + h10 * rates_.vdot + h01 * next_.v + h11 * next_rates_.vdot;
+      inside_.work = h00 * state_.work + h10 * rates_.power + h01 * next_.work + h11 * next_rates_.power;
+      normalize_quaternions(model_.tree, inside_.q.data());
+    }
+    inside_.t = next_output();
+    if (Status status = equations_->project(inside_); !status.ok()) return stop(status.trouble);
+    if (Status status = equations_->evaluate(inside_, inside_rates_); !status.ok()) return stop(status.trouble);
+    record();
+  }
+  return true;
+}
+
+/// Takes stock of the state just evaluated.
+void Simulation::look() {
+  const System& system = equations_->system();
+  const ConstraintTerms& terms = system.terms();
+  if (terms.rows() > 0) {
+    summary_.position_error_max = std::max(summary_.position_error_max, terms.phi.cwiseAbs().maxCoeff());
+    summary_.velocity_error_max = std::max(summary_.velocity_error_max, terms.rate.cwiseAbs().maxCoeff());
+  }
+  const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
+  exchanged_ = std::max({exchanged_, kinetic, std::abs(potential - potential_start_)});
+  imbalance_ = std::max(imbalance_, std::abs(kinetic + potential - energy_start_ - state_.work));
+  const Solution& solution = equations_->solution();
+  if (solution.rank < start_rank_ && !warned_rank_) {
+    warned_rank_ = true;
+    warn(fmt::format(
+        "the constraints lost rank ({} instead of {}) at t = {:.6g} s: a singular position; what follows may be another branch",
+        solution.rank, start_rank_, state_.t));
+  }
+  check_limits();
+}
+
+void Simulation::check_limits() {
+  for (std::size_t j = 0; j < model_.joints.size(); ++j) {
+    const Joint& joint = model_.joints[j];
+    if (!joint.limits || warned_limit_[j]) continue;
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    equations_->system().joint_motion(joint, {}, q, v, a);
+    for (int k = 0; k < joint.kind->nq(); ++k) {
+      const double x = q[static_cast<std::size_t>(k)];
+      if (x >= (*joint.limits)[0] && x <= (*joint.limits)[1]) continue;
+      warned_limit_[j] = 1;
+      warn(fmt::format("joint '{}' left its limits at t = {:.6g} s; limits are watched, not enforced", joint.name, state_.t));
+    }
+  }
+}
+
+void Simulation::record() {
+  const std::span<const double> row = recorder_.record(*equations_);
+  ++outputs_;
+  if (observer_.frame) observer_.frame(equations_->system());
+  if (observer_.row) observer_.row(row);
+}
+
+void Simulation::warn(std::string text) { summary_.warnings.push_back(std::move(text)); }
+
+bool Simulation::stop(const std::string& reason) {
+  summary_.status = fmt::format("stopped at t = {:.9g} s: {}", state_.t, reason);
+  return false;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/dynamics/integrator.h"
+#include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/recorder.h"
+#include "linkwork/simulation/summary.h"
+
+namespace linkwork {
+
+/// Who watches a run.
+struct Observer {
+  /// Called for every output row, in the order of Recorder::columns().
+  std::function<void(std::span<const double> row)> row = {};
+  /// Called after every step.
+  std::function<void(double t, double end)> progress = {};
+  /// Called just before `row`, with the system evaluated at that row's state: for poses of bodies and frames.
+  std::function<void(const System& system)> frame = {};
+};
+
+/// A model made ready to run by its settings: methods chosen, start assembled. Throws InputError if that cannot be.
+class Simulation {
+ public:
+  explicit Simulation(const Model& model);
+
+  const std::vector<std::string>& columns() const { return recorder_.columns(); }
+  const AssemblyReport& assembly() const { return assembly_; }
+  const State& state() const { return state_; }
+  EquationsOfMotion& equations() { return *equations_; }
+
+  /// Runs to the end of the settings, or until it cannot go on; either way the summary says how it went.
+  Summary run(const Observer& observer = {});
+
+ private:
+  void choose_methods();
+  bool evaluate_start();
+  bool advance();
+  bool take_step(double h);
+  double next_step_size() const;
+  bool finish_step();
+  bool record_inside_step(double until);
+  void look();
+  void record();
+  void check_limits();
+  void warn(std::string text);
+  bool stop(const std::string& reason);
+  double next_output() const;
+
+  const Model& model_;
+  const Settings& settings_;
+  AssemblyReport assembly_;
+  State state_, next_, inside_;
+  Derivative rates_, next_rates_, inside_rates_;
+  std::unique_ptr<EquationsOfMotion> equations_;
+  std::unique_ptr<Integrator> integrator_;
+  Recorder recorder_;
+  Observer observer_;
+  Summary summary_;
+  bool adaptive_ = false;
+  double h_ = 0.0;    // the next step's size, if adaptive
+  long outputs_ = 0;  // rows written
+  double energy_start_ = 0.0;
+  double potential_start_ = 0.0;
+  double imbalance_ = 0.0;  // largest |energy - start - work|
+  double exchanged_ = 0.0;  // largest energy seen to move: kinetic, or change of potential
+  int start_rank_ = 0;
+  bool warned_rank_ = false;
+  std::vector<char> warned_limit_;
+};
+
+}  // namespace linkwork

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace linkwork {
+
+/// What a run was and how it went.
+struct Summary {
+  std::string model;
+  std::string coordinates = "TA";
+  std::string formulation, stabilization, integrator;
+  std::string glue = "none";
+  int ranks = 1;
+  int threads = 1;
+  std::string status = "done";  // "done", or the reason why it stopped
+  bool completed = false;
+  long steps = 0;
+  long rejected_steps = 0;
+  long evaluations = 0;
+  double wall_seconds = 0.0;
+  double simulated_seconds = 0.0;
+  double position_error_max = 0.0;
+  double velocity_error_max = 0.0;
+  /// Largest difference between the energy and what the work done accounts for, relative to the largest energy exchanged.
+  double energy_drift = 0.0;
+  int dof = 0;
+  int rank = 0;
+  std::vector<std::string> redundant;
+  std::vector<std::pair<std::string, double>> final_state;  // "q.theta", value
+  std::vector<std::string> warnings;
+  std::vector<std::string> notes;  // informative: cut joints, what auto chose, what assembly moved
+};
+
+}  // namespace linkwork

@@ -1,0 +1,221 @@
+#include "linkwork/tree/aba.h"
+
+#include <Eigen/Cholesky>
+#include <limits>
+
+#include "linkwork/tree/link_rotation.h"
+#include "linkwork/tree/rnea.h"
+
+namespace linkwork {
+
+namespace {
+
+/// What an articulated body keeps of a direction in which it is massless: relative to its largest inertia.
+constexpr double kMassless = 1e-13;
+constexpr double kFloor = 1e-9;
+
+template <class S>
+S floored(S D, S scale, int i, TreeWork<S>& work) {
+  if (D > S(kMassless) * scale) return D;
+  work.massless_node = i;
+  return scale > S(0) ? S(kFloor) * scale : S(1);
+}
+
+/// Revolute: D = I_zz; afterwards I has no z row, H no z row. Returns the projected inertia in the parent's frame.
+template <class S>
+ArticulatedInertia<S> project_revolute(const Node& node, NodeWork<S>& a) {
+  ArticulatedInertia<S> A;
+  const Vec3<S> hz = a.Uf;  // row z of H
+  const S kx = a.Uw.x() * a.Dinv, ky = a.Uw.y() * a.Dinv;
+  A.I.xx = a.IA.I.xx - kx * a.Uw.x();
+  A.I.xy = a.IA.I.xy - kx * a.Uw.y();
+  A.I.yy = a.IA.I.yy - ky * a.Uw.y();
+  A.H.row(0) = a.IA.H.row(0) - kx * hz.transpose();
+  A.H.row(1) = a.IA.H.row(1) - ky * hz.transpose();
+  A.H.row(2).setZero();
+  A.M = a.IA.M;
+  A.M.downdate(hz, Vec3<S>(a.Dinv * hz));
+  link::to_parent(node, a, A);
+  link::shift_origin(a.p, A);
+  return A;
+}
+
+/// Prismatic and helical: the general one-dof projection.
+template <class S>
+ArticulatedInertia<S> project_one_dof(const Node& node, NodeWork<S>& a) {
+  ArticulatedInertia<S> A = a.IA;
+  const Vec3<S> kw = a.Dinv * a.Uw, kf = a.Dinv * a.Uf;
+  A.I.downdate(a.Uw, kw);
+  A.H -= a.Uw * kf.transpose();
+  A.M.downdate(a.Uf, kf);
+  link::to_parent(node, a, A);
+  link::shift_origin(a.p, A);
+  return A;
+}
+
+/// Factors the joint's own inertia, and hands what is left of it to the parent.
+template <class S>
+void articulate(const Tree& tree, TreeWork<S>& work, int i) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  NodeWork<S>& a = work[i];
+  const bool to_ground = node.parent == 0;
+  if (!work.locked.empty() && work.locked[static_cast<std::size_t>(i)]) {
+    a.Dinv = S(0);
+    if (work.block_of[static_cast<std::size_t>(i)] >= 0) work.block(i).IA_inverse.setZero();
+    if (!to_ground) work[node.parent].IA += link::seen_from_parent(tree, work, i, a.IA);
+    return;
+  }
+  switch (node.kind) {
+    case NodeKind::kRevolute:
+      a.Uw = {a.IA.I.xz, a.IA.I.yz, a.IA.I.zz};
+      a.Uf = a.IA.H.row(2).transpose();
+      a.Dinv = S(1) / floored(a.IA.I.zz, a.IA.I.trace(), i, work);
+      if (!to_ground) work[node.parent].IA += project_revolute(node, a);
+      break;
+    case NodeKind::kPrismatic:
+      a.Uw = a.IA.H.col(2);
+      a.Uf = {a.IA.M.xz, a.IA.M.yz, a.IA.M.zz};
+      a.Dinv = S(1) / floored(a.IA.M.zz, a.IA.M.trace(), i, work);
+      if (!to_ground) work[node.parent].IA += project_one_dof(node, a);
+      break;
+    case NodeKind::kHelical: {
+      const S h(node.pitch);
+      a.Uw = Vec3<S>(a.IA.I.xz, a.IA.I.yz, a.IA.I.zz) + h * a.IA.H.col(2);
+      a.Uf = a.IA.H.row(2).transpose() + h * Vec3<S>(a.IA.M.xz, a.IA.M.yz, a.IA.M.zz);
+      a.Dinv = S(1) / floored(a.Uw.z() + h * a.Uf.z(), a.IA.I.trace() + h * h * a.IA.M.trace(), i, work);
+      if (!to_ground) work[node.parent].IA += project_one_dof(node, a);
+      break;
+    }
+    case NodeKind::kSpherical: {
+      Mat3<S> D = a.IA.I.matrix();
+      for (int k = 0; k < 3; ++k) D(k, k) = floored(D(k, k), a.IA.I.trace(), i, work);
+      Eigen::LLT<Mat3<S>> factor(D);
+      if (factor.info() != Eigen::Success) {
+        work.massless_node = i;
+        D.diagonal().array() += S(kFloor) * a.IA.I.trace();
+        factor.compute(D);
+      }
+      const Mat3<S> Dinv = factor.solve(Mat3<S>::Identity());
+      work.block(i).IA_inverse.template topLeftCorner<3, 3>() = Dinv;
+      if (to_ground) break;
+      ArticulatedInertia<S> A;
+      A.M = Sym3<S>::of(a.IA.M.matrix() - a.IA.H.transpose() * Dinv * a.IA.H);
+      work[node.parent].IA += link::seen_from_parent(tree, work, i, A);
+      break;
+    }
+    case NodeKind::kFree: {
+      Mat6<S> D = a.IA.matrix();
+      for (int k = 0; k < 6; ++k) D(k, k) = floored(D(k, k), k < 3 ? a.IA.I.trace() : a.IA.M.trace(), i, work);
+      Eigen::LLT<Mat6<S>> factor(D);
+      if (factor.info() != Eigen::Success) {
+        work.massless_node = i;
+        D.template topLeftCorner<3, 3>().diagonal().array() += S(kFloor) * a.IA.I.trace();
+        D.template bottomRightCorner<3, 3>().diagonal().array() += S(kFloor) * a.IA.M.trace();
+        factor.compute(D);
+      }
+      work.block(i).IA_inverse = factor.solve(Mat6<S>::Identity());
+      break;
+    }
+    case NodeKind::kGround:
+      break;
+  }
+}
+
+/// u of node i, and the wrench it leaves to its parent.
+template <class S>
+void reduce_force(const Tree& tree, TreeWork<S>& work, int i) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  NodeWork<S>& a = work[i];
+  S* const u = work.u.data() + node.v;
+  joint_force(tree, work, i, a.n, a.f, u);
+  for (int k = 0; k < velocity_count(node.kind); ++k) u[k] = work.tau[node.v + k] - u[k];
+  if (node.parent == 0) return;
+  Vec3<S> n = a.n, f = a.f;
+  if (node.kind == NodeKind::kSpherical) {
+    const Eigen::Map<const Vec3<S>> us(u);
+    f += a.IA.H.transpose() * (work.block(i).IA_inverse.template topLeftCorner<3, 3>() * us);
+    n += us;
+  } else if (node.kind == NodeKind::kFree) {  // all of it is taken by the joint but the applied force
+    f = work.block(i).Rq.transpose() * work.tau.template segment<3>(node.v);
+    n = work.tau.template segment<3>(node.v + 3);
+  } else {
+    const S y = a.Dinv * u[0];
+    n += y * a.Uw;
+    f += y * a.Uf;
+  }
+  link::wrench_to_parent(tree, work, i, n, f);
+  work[node.parent].n += n;
+  work[node.parent].f += f;
+}
+
+template <class S>
+void start_inertias(const Tree& tree, TreeWork<S>& work) {
+  work.massless_node = 0;
+  for (int i = 1; i < tree.size(); ++i) work[i].IA = ArticulatedInertia<S>::of(tree.nodes[static_cast<std::size_t>(i)].inertia);
+}
+
+}  // namespace
+
+template <class S>
+void aba_inertias(const Tree& tree, TreeWork<S>& work) {
+  start_inertias(tree, work);
+  for (int i = tree.size() - 1; i > 0; --i) articulate(tree, work, i);
+}
+
+template <class S>
+void aba_backward(const Tree& tree, TreeWork<S>& work) {
+  start_inertias(tree, work);
+  for (int i = tree.size() - 1; i > 0; --i) {
+    articulate(tree, work, i);
+    reduce_force(tree, work, i);
+  }
+}
+
+template <class S>
+void aba_forward(const Tree& tree, TreeWork<S>& work, const VecX<S>& u, VecX<S>& vdot) {
+  for (int i = 1; i < tree.size(); ++i) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+    NodeWork<S>& a = work[i];
+    a.dw = work[node.parent].dw, a.dv = work[node.parent].dv;
+    if (node.parent != 0) link::motion_to_child(tree, work, i, a.dw, a.dv);
+    const S* const ui = u.data() + node.v;
+    S* const x = vdot.data() + node.v;
+    if (node.kind == NodeKind::kSpherical) {
+      const Mat3<S> Dinv = work.block(i).IA_inverse.template topLeftCorner<3, 3>();
+      Eigen::Map<Vec3<S>>{x} = Dinv * (Eigen::Map<const Vec3<S>>(ui) - a.IA.I * a.dw - a.IA.H * a.dv);
+      a.dw += Eigen::Map<const Vec3<S>>(x);
+    } else if (node.kind == NodeKind::kFree) {
+      const BlockWork<S>& block = work.block(i);
+      Vec6<S> F;
+      F << Eigen::Map<const Vec3<S>>(ui + 3), block.Rq.transpose() * Eigen::Map<const Vec3<S>>(ui);
+      const Vec6<S> A = block.IA_inverse * F;
+      Eigen::Map<Vec3<S>>{x} = block.Rq * (A.template tail<3>() - a.dv);
+      Eigen::Map<Vec3<S>>{x + 3} = A.template head<3>() - a.dw;
+      a.dw = A.template head<3>(), a.dv = A.template tail<3>();
+    } else {
+      const JointAxis axis = joint_axis(node);
+      x[0] = a.Dinv * (ui[0] - a.Uw.dot(a.dw) - a.Uf.dot(a.dv));
+      a.dw.z() += axis.turn * x[0];
+      a.dv.z() += axis.slide * x[0];
+    }
+  }
+}
+
+template <class S>
+void forward_dynamics(const Tree& tree, TreeWork<S>& work, VecX<S>& vdot) {
+  update_bias_wrenches(tree, work);
+  aba_backward(tree, work);
+  vdot.resize(tree.nv);
+  aba_forward(tree, work, work.u, vdot);
+}
+
+template void aba_inertias<double>(const Tree&, TreeWork<double>&);
+template void aba_inertias<long double>(const Tree&, TreeWork<long double>&);
+template void aba_backward<double>(const Tree&, TreeWork<double>&);
+template void aba_backward<long double>(const Tree&, TreeWork<long double>&);
+template void aba_forward<double>(const Tree&, TreeWork<double>&, const VecX<double>&, VecX<double>&);
+template void aba_forward<long double>(const Tree&, TreeWork<long double>&, const VecX<long double>&, VecX<long double>&);
+template void forward_dynamics<double>(const Tree&, TreeWork<double>&, VecX<double>&);
+template void forward_dynamics<long double>(const Tree&, TreeWork<long double>&, VecX<long double>&);
+
+}  // namespace linkwork

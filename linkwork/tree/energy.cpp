@@ -1,0 +1,45 @@
+#include "linkwork/tree/energy.h"
+
+namespace linkwork {
+
+template <class S>
+S kinetic_energy(const Tree& tree, const TreeWork<S>& work) {
+  S energy(0);
+  for (int i = 1; i < tree.size(); ++i) {
+    const NodeWork<S>& a = work[i];
+    const Wrench<S> momentum = tree.nodes[static_cast<std::size_t>(i)].inertia.template apply<S>(a.w, a.v);
+    energy += S(0.5) * (momentum.n.dot(a.w) + momentum.f.dot(a.v));
+  }
+  return energy;
+}
+
+template <class S>
+S gravity_energy(const Tree& tree, const TreeWork<S>& work) {
+  const Vec3<S> g = tree.gravity.template cast<S>();
+  S energy(0);
+  for (int i = 1; i < tree.size(); ++i) {
+    const RigidInertia& inertia = tree.nodes[static_cast<std::size_t>(i)].inertia;
+    const Pose<S>& X = work[i].X_WN;
+    energy -= g.dot(S(inertia.mass) * X.p + X.R * inertia.h.template cast<S>());
+  }
+  return energy;
+}
+
+template <class S>
+Wrench<S> momentum(const Tree& tree, const TreeWork<S>& work) {
+  Wrench<S> total;
+  for (int i = 1; i < tree.size(); ++i) {
+    const NodeWork<S>& a = work[i];
+    total += a.X_WN * tree.nodes[static_cast<std::size_t>(i)].inertia.template apply<S>(a.w, a.v);
+  }
+  return total;
+}
+
+template double kinetic_energy<double>(const Tree&, const TreeWork<double>&);
+template long double kinetic_energy<long double>(const Tree&, const TreeWork<long double>&);
+template double gravity_energy<double>(const Tree&, const TreeWork<double>&);
+template long double gravity_energy<long double>(const Tree&, const TreeWork<long double>&);
+template Wrench<double> momentum<double>(const Tree&, const TreeWork<double>&);
+template Wrench<long double> momentum<long double>(const Tree&, const TreeWork<long double>&);
+
+}  // namespace linkwork

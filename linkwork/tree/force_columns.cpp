@@ -1,0 +1,205 @@
+#include "linkwork/tree/force_columns.h"
+
+#include <algorithm>
+#include <array>
+
+#include "linkwork/tree/link_rotation.h"
+
+namespace linkwork {
+
+ForceColumns::ForceColumns(const Tree& tree, std::vector<int> seed_nodes, std::vector<int> seed_dofs, int columns)
+    : columns_(columns),
+      wrenches_(seed_nodes.size() * static_cast<std::size_t>(columns)),
+      forces_(seed_dofs.size() * static_cast<std::size_t>(columns), 0.0),
+      scale_(static_cast<std::size_t>(columns), 0.0) {
+  std::vector<int> reached(tree.nodes.size(), 0);  // by how many seeds
+  const auto climb = [&](int node) {
+    for (; node != 0; node = tree.nodes[static_cast<std::size_t>(node)].parent) ++reached[static_cast<std::size_t>(node)];
+  };
+  for (int node : seed_nodes) climb(node);
+  std::vector<int> node_of_dof(static_cast<std::size_t>(tree.nv), 0);
+  if (!seed_dofs.empty()) {
+    for (int i = 1; i < tree.size(); ++i)
+      for (int k = 0; k < velocity_count(tree.nodes[static_cast<std::size_t>(i)].kind); ++k)
+        node_of_dof[static_cast<std::size_t>(tree.nodes[static_cast<std::size_t>(i)].v + k)] = i;
+    for (int dof : seed_dofs) climb(node_of_dof[static_cast<std::size_t>(dof)]);
+  }
+  const bool is_pair = seed_nodes.size() == 2 && seed_dofs.empty();
+
+  std::vector<int> position(tree.nodes.size(), -1);
+  for (int i = tree.size() - 1; i > 0; --i) {
+    if (reached[static_cast<std::size_t>(i)] == 0) continue;
+    position[static_cast<std::size_t>(i)] = static_cast<int>(support_nodes_.size());
+    support_nodes_.push_back({i, -1, 0, is_pair && reached[static_cast<std::size_t>(i)] == 2});
+  }
+  for (SupportNode& s : support_nodes_)
+    s.parent = position[static_cast<std::size_t>(tree.nodes[static_cast<std::size_t>(s.node)].parent)];
+  for (auto s = support_nodes_.rbegin(); s != support_nodes_.rend(); ++s) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(s->node)];
+    s->first_dof = static_cast<int>(support_dofs_.size());
+    for (int k = 0; k < velocity_count(node.kind); ++k) support_dofs_.push_back(node.v + k);
+  }
+  for (int node : seed_nodes) seed_positions_.push_back(position[static_cast<std::size_t>(node)]);
+  for (int dof : seed_dofs)
+    seed_dof_positions_.push_back(static_cast<int>(std::ranges::lower_bound(support_dofs_, dof) - support_dofs_.begin()));
+  carried_.resize(support_nodes_.size() * static_cast<std::size_t>(columns));
+  reduced_.resize(support_dofs_.size() * static_cast<std::size_t>(columns));
+  weighted_.resize(reduced_.size());
+}
+
+void ForceColumns::seed() const {
+  for (Wrench<double>& F : carried_) F = {};
+  for (std::size_t s = 0; s < seed_positions_.size(); ++s) {
+    if (seed_positions_[s] < 0) continue;
+    for (int c = 0; c < columns_; ++c)
+      carried_[static_cast<std::size_t>(seed_positions_[s] * columns_ + c)] +=
+          wrenches_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
+  }
+}
+
+/// Carries the wrenches from children to parents. visit(support node, column, n, f) may change them on the way.
+template <class Visit>
+void ForceColumns::propagate(const Tree& tree, const TreeWork<double>& work, Visit&& visit) const {
+  seed();
+  for (std::size_t s = 0; s < support_nodes_.size(); ++s) {
+    const SupportNode& at = support_nodes_[s];
+    for (int c = 0; c < columns_; ++c) {
+      Wrench<double>& F = carried_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
+      visit(at, c, F.n, F.f);
+      if (at.parent < 0) continue;
+      link::wrench_to_parent(tree, work, at.node, F.n, F.f);
+      carried_[static_cast<std::size_t>(at.parent * columns_ + c)] += F;
+    }
+  }
+}
+
+void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
+  std::ranges::fill(scale_, 0.0);
+  std::ranges::fill(reduced_, 0.0);
+  for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
+    for (int c = 0; c < columns_; ++c)
+      reduced_[static_cast<std::size_t>(seed_dof_positions_[s] * columns_ + c)] +=
+          forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
+
+  propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
+    const NodeWork<double>& a = work[at.node];
+    const auto first = static_cast<std::size_t>(at.first_dof * columns_ + c);
+    const auto stride = static_cast<std::size_t>(columns_);
+    double& scale = scale_[static_cast<std::size_t>(c)];
+    if (velocity_count(node.kind) == 1) {
+      const JointAxis axis = joint_axis(node);
+      const double seeded = reduced_[first];
+      const double u = seeded + axis.turn * n.z() + axis.slide * f.z();
+      const double y = a.Dinv * u;
+      scale += a.Dinv * (seeded * seeded + axis.turn * axis.turn * n.squaredNorm() + axis.slide * axis.slide * f.squaredNorm());
+      reduced_[first] = u;
+      weighted_[first] = y;
+      n -= y * a.Uw;
+      f -= y * a.Uf;
+      return;
+    }
+    const BlockWork<double>& block = work.block(at.node);
+    std::array<double, 6> u{};
+    joint_force(tree, work, at.node, n, f, u.data());
+    const int nv = velocity_count(node.kind);
+    for (int k = 0; k < nv; ++k) {
+      double& r = reduced_[first + static_cast<std::size_t>(k) * stride];
+      u[static_cast<std::size_t>(k)] += r;
+      r = u[static_cast<std::size_t>(k)];
+    }
+    std::array<double, 6> y{};
+    const Eigen::Map<const Vec3<double>> u0(u.data()), u1(u.data() + 3);
+    if (node.kind == NodeKind::kSpherical) {
+      const Mat3<double> Dinv = block.IA_inverse.topLeftCorner<3, 3>();
+      const Vec3<double> x = Dinv * u0;
+      Eigen::Map<Vec3<double>>{y.data()} = x;
+      scale += Dinv.trace() * (u0.squaredNorm() + n.squaredNorm());
+      f -= a.IA.H.transpose() * x;
+      n -= u0;
+    } else {
+      Vec6<double> F;
+      F << u1, block.Rq.transpose() * u0;
+      const Vec6<double> A = block.IA_inverse * F;
+      Eigen::Map<Vec3<double>>{y.data()} = block.Rq * A.tail<3>();
+      Eigen::Map<Vec3<double>>{y.data() + 3} = A.head<3>();
+      scale += F.dot(A);
+      n -= u1;
+      f -= block.Rq.transpose() * u0;
+    }
+    for (int k = 0; k < nv; ++k) weighted_[first + static_cast<std::size_t>(k) * stride] = y[static_cast<std::size_t>(k)];
+  });
+}
+
+void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const {
+  propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
+    if (at.above_loop) return;
+    const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
+    std::array<double, 6> u{};
+    joint_force(tree, work, at.node, n, f, u.data());
+    for (int k = 0; k < velocity_count(node.kind); ++k) A(first_row + c, node.v + k) += u[static_cast<std::size_t>(k)];
+  });
+  for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
+    for (int c = 0; c < columns_; ++c)
+      A(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
+          forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
+}
+
+void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {
+  propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
+    if (at.above_loop) return;
+    const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
+    for (int k = 0; k < velocity_count(node.kind); ++k) {
+      const bool linear = node.kind == NodeKind::kFree && k < 3;
+      const JointAxis axis =
+          velocity_count(node.kind) == 1 ? joint_axis(node) : JointAxis{linear ? 0.0 : 1.0, linear ? 1.0 : 0.0};
+      bounds(first_row + c, node.v + k) += std::abs(axis.turn) * n.norm() + std::abs(axis.slide) * f.norm();
+    }
+  });
+  for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
+    for (int c = 0; c < columns_; ++c)
+      bounds(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
+          std::abs(forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)]);
+}
+
+void ForceColumns::add_reduced_times(const double* lambda, VecX<double>& out) const {
+  for (std::size_t s = 0; s < support_dofs_.size(); ++s) {
+    const double* const row = reduced(static_cast<int>(s));
+    double sum = 0.0;
+    for (int c = 0; c < columns_; ++c) sum += row[c] * lambda[c];
+    out[support_dofs_[s]] += sum;
+  }
+}
+
+void ForceColumns::add_weighted_dot(const VecX<double>& x, double* sum) const {
+  for (std::size_t s = 0; s < support_dofs_.size(); ++s) {
+    const double* const row = weighted(static_cast<int>(s));
+    const double xs = x[support_dofs_[s]];
+    for (int c = 0; c < columns_; ++c) sum[c] += row[c] * xs;
+  }
+}
+
+std::vector<std::pair<int, int>> common_support(const ForceColumns& a, const ForceColumns& b) {
+  std::vector<std::pair<int, int>> pairs;
+  std::size_t i = 0, j = 0;
+  while (i < a.support().size() && j < b.support().size()) {
+    const int da = a.support()[i], db = b.support()[j];
+    if (da == db) pairs.emplace_back(static_cast<int>(i), static_cast<int>(j));
+    if (da <= db) ++i;
+    if (db <= da) ++j;
+  }
+  return pairs;
+}
+
+void weighted_product(const ForceColumns& a, const ForceColumns& b, std::span<const std::pair<int, int>> common, double* block) {
+  const int rows = a.columns(), cols = b.columns();
+  std::fill(block, block + rows * cols, 0.0);
+  for (const auto& [i, j] : common) {
+    const double* const u = a.reduced(i);
+    const double* const y = b.weighted(j);
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < cols; ++c) block[r * cols + c] += u[r] * y[c];
+  }
+}
+
+}  // namespace linkwork

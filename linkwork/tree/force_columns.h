@@ -1,0 +1,72 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "linkwork/tree/tree_work.h"
+
+namespace linkwork {
+
+/// A few generalized-force columns that act at the same nodes and joints: the rows of one closure, or the six unit wrenches of
+/// a frame. reduce() carries them through the articulated bodies, which gives U = F A' of the factorization M^-1 = F' D^-1 F, so
+/// that A M^-1 B' = U_A' D^-1 U_B for any two sets, without M or M^-1.
+class ForceColumns {
+ public:
+  /// Wrenches act on seed_nodes, generalized forces on the velocity coordinates seed_dofs.
+  ForceColumns(const Tree& tree, std::vector<int> seed_nodes, std::vector<int> seed_dofs, int columns);
+
+  int columns() const { return columns_; }
+  /// The values, set anew at each state. Wrenches in the node's frame.
+  Wrench<double>& wrench(int seed, int column) { return wrenches_[static_cast<std::size_t>(seed * columns_ + column)]; }
+  double& force(int seed_dof, int column) { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
+
+  /// Needs aba_inertias() or aba_backward().
+  void reduce(const Tree& tree, const TreeWork<double>& work);
+
+  /// Velocity coordinates on which reduced columns can be non-zero, ascending.
+  const std::vector<int>& support() const { return support_dofs_; }
+  const double* reduced(int support_index) const { return &reduced_[static_cast<std::size_t>(support_index * columns_)]; }  // U
+  const double* weighted(int support_index) const {
+    return &weighted_[static_cast<std::size_t>(support_index * columns_)];
+  }  // D^-1 U
+  /// How large the column's own u' D^-1 u would be if its wrenches lay along the joint axes: the scale of rank decisions.
+  double scale(int column) const { return scale_[static_cast<std::size_t>(column)]; }
+
+  /// Adds the unreduced columns, i.e. A' itself, transposed into the rows of A. Needs positions only.
+  void add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const;
+  /// The same with upper bounds of the entries, for rank decisions.
+  void add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const;
+
+  /// out += U * lambda.
+  void add_reduced_times(const double* lambda, VecX<double>& out) const;
+  /// sum += U' x for a vector x over all velocity coordinates, weighted by D^-1.
+  void add_weighted_dot(const VecX<double>& x, double* sum) const;
+
+ private:
+  struct SupportNode {
+    int node;
+    int parent;       // position in support_nodes_, -1: the ground
+    int first_dof;    // position in support_dofs_
+    bool above_loop;  // both ends hang on it: the rigid columns cancel there
+  };
+  template <class Visit>
+  void propagate(const Tree& tree, const TreeWork<double>& work, Visit&& visit) const;
+  void seed() const;
+
+  int columns_;
+  std::vector<int> seed_positions_;         // of the seed nodes in support_nodes_; -1: the ground
+  std::vector<int> seed_dof_positions_;     // of the seed dofs in support_dofs_
+  std::vector<SupportNode> support_nodes_;  // children first
+  std::vector<int> support_dofs_;
+  std::vector<Wrench<double>> wrenches_;
+  std::vector<double> forces_;
+  std::vector<double> reduced_, weighted_, scale_;
+  mutable std::vector<Wrench<double>> carried_;  // by support node and column
+};
+
+/// sum over common coordinates of U_a' D^-1 U_b, as a row-major (a.columns x b.columns) block. `common` lists pairs of support
+/// positions (see common_support).
+void weighted_product(const ForceColumns& a, const ForceColumns& b, std::span<const std::pair<int, int>> common, double* block);
+std::vector<std::pair<int, int>> common_support(const ForceColumns& a, const ForceColumns& b);
+
+}  // namespace linkwork

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+
+#include "linkwork/tree/tree_work.h"
+
+namespace linkwork {
+
+/// Poses of all nodes. Quaternions need not be of unit length.
+template <class S>
+void update_positions(const Tree& tree, const S* q, TreeWork<S>& work);
+
+/// Twists, and the accelerations at vdot = 0. Needs the poses.
+template <class S>
+void update_velocities(const Tree& tree, const S* v, TreeWork<S>& work);
+
+/// Accelerations beyond those at vdot = 0 (dw, dv), for a given vdot.
+template <class S>
+void update_accelerations(const Tree& tree, const S* vdot, TreeWork<S>& work);
+
+/// qdot = N(q) v.
+template <class S>
+void position_rates(const Tree& tree, const S* q, const S* v, S* qdot);
+
+/// Brings quaternions back to unit length.
+void normalize_quaternions(const Tree& tree, double* q);
+
+/// q <- q (+) dv: along a small generalized displacement, on the configuration manifold.
+void displace(const Tree& tree, double* q, const double* dv);
+
+}  // namespace linkwork

@@ -1,0 +1,72 @@
+#include "linkwork/tree/rnea.h"
+
+#include "linkwork/tree/kinematics.h"
+#include "linkwork/tree/link_rotation.h"
+
+namespace linkwork {
+
+namespace {
+
+/// I A + V x* (I V) - external
+template <class S>
+Wrench<S> needed_wrench(const Node& node, const NodeWork<S>& a, const Vec3<S>& aw, const Vec3<S>& av, const Wrench<S>& external) {
+  const Wrench<S> momentum = node.inertia.apply<S>(a.w, a.v);
+  const Wrench<S> force = node.inertia.apply<S>(aw, av);
+  return {force.n + a.w.cross(momentum.n) + a.v.cross(momentum.f) - external.n, force.f + a.w.cross(momentum.f) - external.f};
+}
+
+/// Hands the wrenches down to the root and reads off the joints' shares.
+template <class S>
+void collect_joint_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& tau) {
+  tau.resize(tree.nv);
+  for (int i = tree.size() - 1; i > 0; --i) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+    joint_force(tree, work, i, work[i].n, work[i].f, tau.data() + node.v);
+    if (node.parent == 0) continue;
+    Vec3<S> n = work[i].n, f = work[i].f;
+    link::wrench_to_parent(tree, work, i, n, f);
+    work[node.parent].n += n;
+    work[node.parent].f += f;
+  }
+}
+
+}  // namespace
+
+template <class S>
+void update_bias_wrenches(const Tree& tree, TreeWork<S>& work) {
+  for (int i = 1; i < tree.size(); ++i) {
+    NodeWork<S>& a = work[i];
+    const Wrench<S> F =
+        needed_wrench(tree.nodes[static_cast<std::size_t>(i)], a, a.aw, a.av, work.external[static_cast<std::size_t>(i)]);
+    a.n = F.n;
+    a.f = F.f;
+  }
+}
+
+template <class S>
+void bias_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& c) {
+  update_bias_wrenches(tree, work);
+  collect_joint_forces(tree, work, c);
+}
+
+template <class S>
+void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau) {
+  update_accelerations(tree, vdot, work);
+  for (int i = 1; i < tree.size(); ++i) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+    NodeWork<S>& a = work[i];
+    const Wrench<S> F = needed_wrench<S>(node, a, a.aw + a.dw, a.av + a.dv, work.external[static_cast<std::size_t>(i)]);
+    a.n = F.n;
+    a.f = F.f;
+  }
+  collect_joint_forces(tree, work, tau);
+}
+
+template void update_bias_wrenches<double>(const Tree&, TreeWork<double>&);
+template void update_bias_wrenches<long double>(const Tree&, TreeWork<long double>&);
+template void bias_forces<double>(const Tree&, TreeWork<double>&, VecX<double>&);
+template void bias_forces<long double>(const Tree&, TreeWork<long double>&, VecX<long double>&);
+template void inverse_dynamics<double>(const Tree&, const double*, TreeWork<double>&, VecX<double>&);
+template void inverse_dynamics<long double>(const Tree&, const long double*, TreeWork<long double>&, VecX<long double>&);
+
+}  // namespace linkwork

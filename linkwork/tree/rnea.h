@@ -1,0 +1,21 @@
+#pragma once
+
+#include "linkwork/tree/tree_work.h"
+
+namespace linkwork {
+
+/// Recursive Newton-Euler. All need positions and velocities up to date.
+
+/// Sets n, f of every node to the wrench needed at vdot = 0, less the external one.
+template <class S>
+void update_bias_wrenches(const Tree& tree, TreeWork<S>& work);
+
+/// c(q, v): the generalized force needed for vdot = 0 (Coriolis, gravity), external wrenches taken into account.
+template <class S>
+void bias_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& c);
+
+/// Inverse dynamics: M vdot + c.
+template <class S>
+void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau);
+
+}  // namespace linkwork

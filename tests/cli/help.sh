@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Help, version and schema.
+set -euo pipefail
+source "$SOURCE_DIR/tests/cli/expect.bash"
+
+expect 0 'linkwork 0.' "$LINKWORK" --version
+expect 0 'Commands:' "$LINKWORK" --help
+commands=(run check list new schema)
+for command in "${commands[@]}"; do
+  expect 0 "  $command " "$LINKWORK" --help
+  expect 0 "Usage: linkwork $command" "$LINKWORK" "$command" --help
+  has 'Example'
+done
+
+run "$LINKWORK" run --help
+for option in --end --step --rtol --atol --coordinates --formulation --stabilization --integrator --glue --threads --set --out --every --quiet; do
+  has "  $option "
+done
+for method in schur lagrange projection baumgarte rk4 dopri45; do has "$method"; done
+
+"$LINKWORK" schema | python3 -c '
+import json, sys
+schema = json.load(sys.stdin)
+assert schema["title"] == "Linkwork model" and "joint" in schema["properties"]'

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Installs a build into an empty prefix, then builds and runs the project beside this script against it: run.sh BUILD WORK.
+set -euo pipefail
+build=$1 work=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+rm -rf "$work"
+mkdir -p "$work"
+cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
+cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
+cmake --build "$work/build"
+"$work/build/consumer"
+
+for installed in bin/linkwork share/linkwork/models/four_bar.toml; do
+  [[ -e $work/prefix/$installed ]] || { echo "not installed: $installed" >&2; exit 1; }
+done

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Checks the direction of includes between the folders of the library: include_lint.py SOURCE_DIR.
+
+A file may include its own folder and the folders of lower layers. Folders of one layer do not include one another.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LAYERS = [
+    {"spatial"},
+    {"linalg"},
+    {"model"},
+    {"tree"},
+    {"coordinates"},
+    {"dynamics"},
+    {"formulations", "stabilizations", "integrators"},
+    {"simulation"},
+    {"modules"},
+    {"transport"},
+    {"io"},
+]
+LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
+ONLY_IN = {"mpi.h": "transport"}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def folder_of(path):
+    """The library folder of linkwork/FOLDER/...; None for linkwork/FILE and for what is outside the library."""
+    parts = path.split("/")
+    return parts[1] if parts[0] == "linkwork" and len(parts) > 2 else None
+
+
+def complaint(path, quote, included):
+    """What is wrong with one include of a file, or None."""
+    folder = folder_of(path)
+    if included in ONLY_IN and folder != ONLY_IN[included]:
+        return f"only {ONLY_IN[included]}/ includes <{included}>"
+    in_library = path.startswith("linkwork/")
+    if not included.startswith("linkwork/"):
+        if quote == '"' and (in_library or not included.startswith("apps/")):
+            return f'"{included}": a quoted include is written from the root of the repository, and the library includes only itself'
+        return None
+    if quote == "<":
+        return f'<{included}>: include our own headers with quotes'
+    if folder is None:
+        return None  # the program, or a header that gathers the library
+    target = folder_of(included)
+    if target is None:
+        return f"{folder}/ includes {included}, which stands above every folder"
+    if target != folder and LAYER_OF[target] >= LAYER_OF[folder]:
+        return f"{folder}/ must not include {target}/ ({included})"
+    return None
+
+
+def check(path, text):
+    """The complaints about one file, as 'path:line: complaint'."""
+    folder = folder_of(path)
+    if folder is not None and folder not in LAYER_OF:
+        return [f"{path}: folder {folder}/ has no layer; give it one in include_lint.py and docs"]
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quote, included = match.groups()
+        target = folder_of(included)
+        if target is not None and target not in LAYER_OF:
+            found.append(f"{path}:{number}: {included} is in no known folder")
+            continue
+        wrong = complaint(path, quote, included)
+        if wrong:
+            found.append(f"{path}:{number}: {wrong}")
+    return found
+
+
+def self_check():
+    """The rules must accept what is right and refuse what is wrong."""
+    right = [
+        ("linkwork/tree/aba.cpp", '#include "linkwork/tree/aba.h"'),
+        ("linkwork/tree/aba.cpp", '#include "linkwork/spatial/pose.h"'),
+        ("linkwork/linalg/rank.h", '#include "linkwork/spatial/vector.h"'),
+        ("linkwork/formulations/kkt.cpp", '#include "linkwork/dynamics/formulation.h"'),
+        ("linkwork/model/joints/revolute.cpp", '#include "linkwork/model/joint.h"'),
+        ("linkwork/transport/mpi.cpp", "#include <mpi.h>"),
+        ("linkwork/linkwork.h", '#include "linkwork/io/report.h"'),
+        ("apps/linkwork/main.cpp", '#include "apps/linkwork/run.h"'),
+        ("apps/linkwork/main.cpp", '#include "linkwork/io/report.h"'),
+    ]
+    wrong = [
+        ("linkwork/spatial/pose.h", '#include "linkwork/model/model.h"'),
+        ("linkwork/spatial/pose.h", '#include "linkwork/linalg/kkt.h"'),
+        ("linkwork/formulations/kkt.cpp", '#include "linkwork/integrators/runge_kutta.h"'),
+        ("linkwork/integrators/rk.cpp", '#  include "linkwork/stabilizations/projection.h"'),
+        ("linkwork/simulation/simulation.cpp", '#include "linkwork/io/report.h"'),
+        ("linkwork/modules/assembly.cpp", "#include <mpi.h>"),
+        ("apps/linkwork/main.cpp", "#include <mpi.h>"),
+        ("linkwork/tree/aba.cpp", '#include "aba.h"'),
+        ("linkwork/tree/aba.cpp", '#include "apps/linkwork/run.h"'),
+        ("linkwork/tree/aba.cpp", '#include "linkwork/linkwork.h"'),
+        ("linkwork/tree/aba.cpp", "#include <linkwork/tree/aba.h>"),
+        ("linkwork/utils/text.h", "#include <string>"),
+        ("linkwork/tree/aba.cpp", '#include "linkwork/utils/text.h"'),
+    ]
+    failures = [f"refused, but right: {path}: {line}" for path, line in right if check(path, line)]
+    failures += [f"accepted, but wrong: {path}: {line}" for path, line in wrong if not check(path, line)]
+    return failures
+
+
+def main():
+    failures = self_check()
+    if failures:
+        sys.exit("include_lint.py fails its own check:\n" + "\n".join(failures))
+    root = Path(sys.argv[1])
+    files = [f for top in ("linkwork", "apps") for f in sorted((root / top).rglob("*")) if f.suffix in (".h", ".cpp")]
+    found = [message for f in files for message in check(f.relative_to(root).as_posix(), f.read_text(encoding="utf-8"))]
+    if found:
+        sys.exit("\n".join(found))
+    print(f"{len(files)} files include in the right direction")
+
+
+if __name__ == "__main__":
+    main()

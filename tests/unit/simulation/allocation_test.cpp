@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+#include "linkwork/simulation/simulation.h"
+#include "tests/support/mechanisms.h"
+
+// Counts every allocation of the program, Eigen's included. Sanitizers bring their own allocator.
+#if !defined(__SANITIZE_ADDRESS__)
+
+namespace {
+std::atomic<long> allocations{0};
+}
+
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* malloc(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(size);
+}
+}
+
+namespace linkwork {
+namespace {
+
+struct Case {
+  std::string model;
+  std::string formulation;
+  std::string stabilization;
+  std::string integrator;
+};
+
+TEST(Allocation, NoneInAnyStepAfterTheFirst) {
+  for (const Case& c :
+       {Case{"four_bar", "schur", "projection", "rk4"}, Case{"four_bar", "lagrange", "baumgarte", "rk2"},
+        Case{"stewart", "schur", "projection", "dopri45"}, Case{"bricard", "schur", "none", "semi-implicit-euler"},
+        Case{"gear_train", "schur", "projection", "ode5"}}) {
+    Spec spec = test::library_spec(c.model);
+    spec.settings.formulation = {c.formulation, {}, {}};
+    spec.settings.stabilization = {c.stabilization, {}, {}};
+    spec.settings.integrator = {c.integrator, {}, {}};
+    spec.settings.end = 0.05;
+    const Model model = build_model(spec);
+    Simulation simulation(model);
+    long at_first = -1, last = 0;
+    int steps = 0;
+    Observer observer;
+    observer.progress = [&](double, double) {
+      last = allocations.load();
+      if (++steps == 2) at_first = last;
+    };
+    const Summary summary = simulation.run(observer);
+    ASSERT_TRUE(summary.completed) << c.model << ": " << summary.status;
+    ASSERT_GT(steps, 5) << c.model;
+    EXPECT_EQ(last, at_first) << c.model << " with " << c.formulation << ", " << c.stabilization << ", " << c.integrator;
+  }
+}
+
+}  // namespace
+}  // namespace linkwork
+
+#endif

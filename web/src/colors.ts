@@ -1,0 +1,73 @@
+// Colours of bodies, lines and surroundings, for light and dark.
+import { Color } from "three";
+
+export const bodyColors = ["#3b82c4", "#e2803a", "#4ba06b", "#c9556e", "#8a6cc2", "#c2a233", "#3aa6a6", "#b0703f", "#6c7fd8", "#86a23c"];
+export const lineColors = ["#2f7fd1", "#e0732b", "#2f9e63", "#cf4662", "#8159c6", "#b58a17", "#169a9f", "#a8612d", "#d557a8", "#6b8f1e"];
+export const runColors = ["#2f7fd1", "#e0732b", "#2f9e63", "#cf4662", "#8159c6", "#b58a17"];
+
+export interface Theme {
+  background: string;
+  grid: string;
+  gridStrong: string;
+  text: string;
+  muted: string;
+  ground: string;
+  joint: string;
+  closure: string;
+  trace: string;
+  force: string;
+  spring: string;
+}
+
+const light: Theme = {
+  background: "#f6f8fb",
+  grid: "#dfe5ee",
+  gridStrong: "#c9d2df",
+  text: "#17202e",
+  muted: "#5b6779",
+  ground: "#8b97a8",
+  joint: "#39424f",
+  closure: "#d6336c",
+  trace: "#d6336c",
+  force: "#d9480f",
+  spring: "#5c7a29",
+};
+
+const dark: Theme = {
+  background: "#10151d",
+  grid: "#1e2733",
+  gridStrong: "#2c3849",
+  text: "#e7edf5",
+  muted: "#94a2b5",
+  ground: "#6f7d90",
+  joint: "#c4cedb",
+  closure: "#ff6b9d",
+  trace: "#ff6b9d",
+  force: "#ff922b",
+  spring: "#a9c46c",
+};
+
+const preference = window.matchMedia("(prefers-color-scheme: dark)");
+
+export function isDark(): boolean {
+  const chosen = document.documentElement.dataset.theme;
+  return chosen ? chosen === "dark" : preference.matches;
+}
+
+export function theme(): Theme {
+  return isDark() ? dark : light;
+}
+
+export function onThemeChange(listener: () => void): void {
+  preference.addEventListener("change", listener);
+  document.addEventListener("themechange", listener);
+}
+
+export function toggleTheme(): void {
+  document.documentElement.dataset.theme = isDark() ? "light" : "dark";
+  document.dispatchEvent(new Event("themechange"));
+}
+
+export function mixed(a: string, b: string, part: number): Color {
+  return new Color(a).lerp(new Color(b), part);
+}

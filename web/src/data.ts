@@ -1,0 +1,226 @@
+// The runs as the program has put them into the page.
+
+export type Triple = [number, number, number];
+export type Quadruple = [number, number, number, number]; // w, x, y, z
+
+/** A place on a body. */
+export interface Frame {
+  body: number;
+  p: Triple;
+  q: Quadruple;
+}
+
+export interface Solid {
+  shape: "rod" | "cylinder" | "box" | "sphere" | "point";
+  from: Triple;
+  to: Triple;
+  size: Triple;
+  radius: number;
+}
+
+export interface Body {
+  name: string;
+  mass: number;
+  com?: Triple;
+  solid?: Solid;
+}
+
+export interface Joint {
+  name: string;
+  type: string;
+  cut: boolean;
+  pitch: number;
+  parent: Frame;
+  child: Frame;
+  q: number[]; // columns
+}
+
+export interface Closure {
+  name: string;
+  type: string;
+  cut: boolean; // it stands for a cut joint
+  a: Frame;
+  b: Frame;
+  force: number | null; // column of its x component; y and z follow
+}
+
+export interface Spring {
+  name: string;
+  type: "spring" | "damper";
+  a: Frame;
+  b: Frame;
+}
+
+export interface Sensor {
+  name: string;
+  type: "point" | "body";
+  at: Frame;
+}
+
+export interface Scene {
+  name: string;
+  source: string;
+  settings: { gravity: Triple; end: number; step: number; output_every: number; constraint_tolerance: number; rtol: number; atol: number };
+  columns: string[];
+  bodies: Body[]; // the first is the ground
+  joints: Joint[];
+  closures: Closure[];
+  springs: Spring[];
+  sensors: Sensor[];
+}
+
+export interface Summary {
+  model: string;
+  coordinates: string;
+  formulation: string;
+  stabilization: string;
+  integrator: string;
+  glue: string;
+  ranks: number;
+  threads: number;
+  status: string;
+  steps: number;
+  rejected_steps: number;
+  evaluations: number;
+  wall_seconds: number;
+  simulated_seconds: number;
+  constraint_error: { position_max: number | null; velocity_max: number | null };
+  energy_drift: number | null;
+  dof: number;
+  rank: number;
+  redundant: string[];
+  final: Record<string, number | null>;
+  warnings: string[];
+  notes: string[];
+}
+
+interface EncodedRun {
+  label: string;
+  scene: Scene;
+  summary: Summary | null;
+  rows: number;
+  all_rows: number;
+  stride: number;
+  float64: boolean;
+  data: string;
+}
+
+interface Encoded {
+  format: number;
+  following: boolean;
+  runs: EncodedRun[];
+}
+
+export type Column = Float32Array | Float64Array;
+
+/** A run: its scene and its rows, column by column. */
+export class Run {
+  label: string;
+  readonly scene: Scene;
+  summary: Summary | null;
+  rows: number;
+  allRows: number;
+  stride: number;
+  visible = true;
+  private buffers: Column[];
+  private views: (Column | undefined)[] = [];
+  private readonly indexOf = new Map<string, number>();
+
+  constructor(encoded: EncodedRun) {
+    this.label = encoded.label;
+    this.scene = encoded.scene;
+    this.summary = encoded.summary;
+    this.rows = encoded.rows;
+    this.allRows = encoded.all_rows;
+    this.stride = encoded.stride;
+    this.buffers = decode(encoded);
+    this.scene.columns.forEach((name, index) => this.indexOf.set(name, index));
+  }
+
+  get columns(): string[] {
+    return this.scene.columns;
+  }
+
+  get end(): number {
+    return this.rows > 0 ? this.time[this.rows - 1] : 0;
+  }
+
+  get start(): number {
+    return this.rows > 0 ? this.time[0] : 0;
+  }
+
+  get time(): Column {
+    return this.column(0);
+  }
+
+  column(index: number): Column {
+    return (this.views[index] ??= this.buffers[index].subarray(0, this.rows));
+  }
+
+  find(name: string): Column | null {
+    const index = this.indexOf.get(name);
+    return index === undefined ? null : this.column(index);
+  }
+
+  /** The last row not after t, and how far t is towards the next. */
+  locate(t: number): { row: number; part: number } {
+    const time = this.time;
+    if (this.rows === 0) return { row: 0, part: 0 };
+    let low = 0;
+    let high = this.rows - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (time[middle] <= t) low = middle;
+      else high = middle - 1;
+    }
+    if (low + 1 >= this.rows || t <= time[low]) return { row: low, part: 0 };
+    return { row: low, part: (t - time[low]) / (time[low + 1] - time[low]) };
+  }
+
+  /** Rows that have come in while the run goes on. Every second one is dropped when they become too many. */
+  append(rows: number[][]): void {
+    for (const row of rows) {
+      if (this.allRows++ % this.stride !== 0) continue;
+      if (this.rows === this.buffers[0].length) this.grow();
+      row.forEach((value, index) => (this.buffers[index][this.rows] = value));
+      this.rows++;
+      if (this.rows > 20_000) this.dropEverySecond();
+    }
+    this.views = [];
+  }
+
+  private grow(): void {
+    const capacity = Math.max(1024, this.buffers[0].length * 2);
+    this.buffers = this.buffers.map((old) => {
+      const larger = new Float64Array(capacity);
+      larger.set(old);
+      return larger;
+    });
+  }
+
+  private dropEverySecond(): void {
+    const kept = Math.ceil(this.rows / 2);
+    for (const buffer of this.buffers) for (let i = 1; i < kept; i++) buffer[i] = buffer[2 * i];
+    this.rows = kept;
+    this.stride *= 2;
+  }
+}
+
+function decode(run: EncodedRun): Column[] {
+  const text = atob(run.data);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  let at = 0;
+  return run.scene.columns.map((_, index) => {
+    const wide = index === 0 || run.float64;
+    const length = run.rows * (wide ? 8 : 4);
+    const part = bytes.buffer.slice(at, at + length);
+    at += length;
+    return wide ? new Float64Array(part) : new Float32Array(part);
+  });
+}
+
+export function readData(): { runs: Run[]; following: boolean } {
+  const encoded = JSON.parse(document.getElementById("data")!.textContent!) as Encoded;
+  return { runs: encoded.runs.map((run) => new Run(run)), following: encoded.following };
+}
