@@ -26,15 +26,11 @@ endif()
 set(web_packages package.json package-lock.json .npmrc)
 list(TRANSFORM web_packages PREPEND ${PROJECT_SOURCE_DIR}/web/)
 set(web_packages_installed ${web_tree}/node_modules/.package-lock.json)
-if(LINKWORK_TESTS)
-  set(npm_ci ${LINKWORK_NPM} ci --ignore-scripts --loglevel=error)
-else()
-  set(npm_ci ${LINKWORK_NPM} ci --ignore-scripts --loglevel=error --omit=dev)
-endif()
+set(npm_options $<$<NOT:$<BOOL:${LINKWORK_TESTS}>>:--omit=dev>)
 add_custom_command(
   OUTPUT ${web_packages_installed}
   COMMAND ${CMAKE_COMMAND} -E copy ${web_packages} ${web_tree}
-  COMMAND ${npm_ci} > npm.log || (cat npm.log && echo "npm could not fetch the packages of the report page (-DLINKWORK_WEB=OFF builds without it)" && false)
+  COMMAND ${CMAKE_COMMAND} -DNPM=${LINKWORK_NPM} -DOPTIONS=${npm_options} -P ${PROJECT_SOURCE_DIR}/cmake/npm_ci.cmake
   COMMAND ${CMAKE_COMMAND} -E touch ${web_packages_installed}
   DEPENDS ${web_packages}
   WORKING_DIRECTORY ${web_tree}

@@ -11,6 +11,9 @@
 #include "apps/linkwork/progress.h"
 #include "apps/linkwork/run_report.h"
 #include "apps/linkwork/settings_options.h"
+#include "apps/linkwork/text.h"
+#include "linkwork/io/report.h"
+#include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_file.h"
 #include "linkwork/simulation/simulation.h"
@@ -21,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
-    R"(Writes trajectory.csv (positions, velocities, accelerations, reactions, energies, errors) and summary.json.
+    R"(Writes report.html (animation, plots and summary, to open in a browser), trajectory.csv (positions, velocities, accelerations,
+reactions, energies, errors), summary.json and scene.json (what 'linkwork report' and 'linkwork view' need to draw the mechanism).
 Methods may carry options, as in baumgarte:alpha=5,beta=5; 'linkwork list' shows them.
 
 Examples:
@@ -33,6 +37,7 @@ struct RunOptions {
   ModelArgument model;
   SettingsOptions settings;
   std::optional<std::string> out;
+  bool no_report = false;
   bool quiet = false;
 };
 
@@ -51,8 +56,17 @@ fs::path make_folder(const RunOptions& options, const std::string& model) {
   if (!error && !fs::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
   if (error)
     throw InputError({folder.string(), 0, 0}, "cannot be made: " + error.message(), "a folder that can be written to (--out)");
-  fs::remove(folder / "summary.json", error);  // of an earlier run: it would not belong to the new trajectory
+  for (const char* name : {"summary.json", "report.html"})
+    fs::remove(folder / name, error);  // of an earlier run: it would not belong to the new trajectory
   return folder;
+}
+
+/// Whether there is one now.
+bool write_report(const fs::path& folder, const Summary& summary, std::string scene, ThinnedRows rows) {
+  if (report_template().empty()) return false;
+  const ReportRun run{summary.model, std::move(scene), summary_json(summary), std::move(rows)};
+  write_text_file(folder / "report.html", report_html(report_template(), {&run, 1}));
+  return true;
 }
 
 int run(const RunOptions& options) {
@@ -63,16 +77,27 @@ int run(const RunOptions& options) {
 
   const fs::path folder = make_folder(options, model.name);
   TrajectoryFile trajectory(folder / "trajectory.csv", simulation.columns());
+  std::string scene = scene_json(spec, model, simulation.columns());
+  write_text_file(folder / "scene.json", scene);
+  ThinnedRows rows(simulation.columns().size());
   Progress progress(options.quiet);
-  Summary summary = simulation.run({.row = [&](std::span<const double> row) { trajectory.write(row); },
+  Summary summary = simulation.run({.row =
+                                        [&](std::span<const double> row) {
+                                          trajectory.write(row);
+                                          rows.add(row);
+                                        },
                                     .progress = [&](double t, double end) { progress.show(t, end); }});
   progress.finish();
   if (options.settings.tolerates_in_vain(model))
     summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
   trajectory.close();
   write_summary_file(folder / "summary.json", summary);
+  const bool reported = !options.no_report && write_report(folder, summary, std::move(scene), std::move(rows));
 
-  if (!options.quiet) print_run(model, summary, {folder, trajectory.rows(), simulation.columns().size()});
+  if (!options.quiet) {
+    print_run(model, summary, {folder, trajectory.rows(), simulation.columns().size(), reported});
+    if (!reported && !options.no_report) print_line("", "no report.html: this program was built without the report page");
+  }
   if (summary.completed) return kDone;
   std::fflush(stdout);
   fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model.name, summary.status,
@@ -88,6 +113,7 @@ Command run_command(CLI::App& program) {
   options->model.add_to(*app);
   options->settings.add_to(*app);
   app->add_option("--out", options->out, "folder for the results; default out/<model name>")->option_text("DIR");
+  app->add_flag("--no-report", options->no_report, "write no report.html");
   app->add_flag("--quiet", options->quiet, "print nothing but errors");
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};

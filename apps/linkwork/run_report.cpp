@@ -65,6 +65,7 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
   print_line("results", fmt::format("{} ({}, {})", (files.folder / "trajectory.csv").string(), counted(files.rows, "row"),
                                     counted(static_cast<long>(files.columns), "column")));
   print_line("", (files.folder / "summary.json").string());
+  if (files.has_report) print_line("", (files.folder / "report.html").string() + " (open it in a browser)");
 }
 
 }  // namespace linkwork::cli

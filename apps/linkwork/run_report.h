@@ -13,6 +13,7 @@ struct ResultFiles {
   std::filesystem::path folder;
   long rows = 0;
   std::size_t columns = 0;
+  bool has_report = false;
 };
 
 /// The account of a run for a person, on stdout.

@@ -13,7 +13,7 @@ class ConstraintResponse {
 
   /// Reduces the columns of A, builds and factors A M^-1 A'. Needs the system's articulated inertias (aba_*).
   void factor(System& system);
-  int rank() const { return rank_; }
+  const Rank& rank() const { return rank_; }
   const std::vector<char>& dependent() const { return schur_.dependent(); }
   /// By row: what of the last right-hand side the dependent rows could not meet.
   const std::vector<double>& inconsistency() const { return schur_.inconsistency(); }
@@ -33,7 +33,7 @@ class ConstraintResponse {
   std::vector<Pair> pairs_;  // coupled groups, a == b included
   BlockLdlt schur_;
   std::vector<double> scale_;
-  int rank_ = 0;
+  Rank rank_;
 };
 
 }  // namespace linkwork

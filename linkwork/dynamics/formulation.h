@@ -4,6 +4,7 @@
 
 #include "linkwork/dynamics/status.h"
 #include "linkwork/dynamics/system.h"
+#include "linkwork/linalg/rank.h"
 
 namespace linkwork {
 
@@ -16,7 +17,7 @@ struct Solution {
 
   VecX<double> vdot;
   VecX<double> lambda;
-  int rank = 0;
+  Rank rank;
   std::vector<char> dependent;  // by row: 1 if it adds nothing to the others at this state
   double inconsistency = 0.0;   // largest acceleration a dependent row asks for in vain
 };

@@ -75,6 +75,7 @@ std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, con
 
 void System::evaluate_frame_closure(const FrameClosure& closure, ForceColumns& columns) {
   const RelativeMotion m = relative_motion(closure.a, closure.b);
+  columns.set_point(pose(closure.b).p);
   std::array<Row, kMaxRows> rows;
   closure.evaluate(m, rows);
   for (int r = 0; r < closure.row_count; ++r) {
@@ -131,6 +132,7 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
       continue;
     }
     const RelativeMotion m = relative_motion(joint.parent, joint.child);
+    columns.set_point(pose(joint.child).p);
     std::array<Row, kMaxRows> rows;
     joint.kind->coordinates(m, rows);
     Row& row = rows[static_cast<std::size_t>(slots[s].coordinate.component)];

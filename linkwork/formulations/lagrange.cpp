@@ -27,7 +27,7 @@ class Lagrange : public Formulation {
     if (m_ > 0) {
       weights_ = M.diagonal().unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 1.0; });
       solution.rank = dependent_rows(A, system.jacobian_bounds(), weights_, rank_test_, solution.dependent);
-      if (solution.rank < m_)
+      if (solution.rank.rank < m_)
         return {"formulation 'lagrange' needs independent constraint rows; " +
                 describe_redundancy(system.model(), solution.dependent) + "; use 'schur', or remove them from the model"};
     }

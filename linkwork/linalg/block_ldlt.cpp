@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "linkwork/linalg/rank.h"
-
 namespace linkwork {
 
 BlockLdlt::BlockLdlt(std::vector<int> block_sizes, std::span<const std::pair<int, int>> coupled) {
@@ -96,8 +94,8 @@ void BlockLdlt::set_block(int i, int j, const double* values) {
   }
 }
 
-int BlockLdlt::factor(std::span<const double> scale) {
-  int rank = 0;
+Rank BlockLdlt::factor(std::span<const double> scale) {
+  Rank total;
   for (std::size_t k = 0; k < columns_.size(); ++k) {
     const Column& column = columns_[k];
     const int nk = column.size;
@@ -105,8 +103,10 @@ int BlockLdlt::factor(std::span<const double> scale) {
     std::copy(&diagonal_[column.diagonal], &diagonal_[column.diagonal] + nk * nk, P);
     const auto first = static_cast<std::size_t>(column.first_row);
     const std::span<char> dependent(&dependent_[first], static_cast<std::size_t>(nk));
-    rank +=
+    const Rank block =
         ranked_inverse({P, static_cast<std::size_t>(nk * nk)}, nk, scale.subspan(first, static_cast<std::size_t>(nk)), dependent);
+    total.rank += block.rank;
+    total.weakest = std::min(total.weakest, block.weakest);
     for (const Below& i : column.below) {
       const int ni = columns_[static_cast<std::size_t>(i.row)].size;
       const double* const A = &off_diagonal_[i.values];
@@ -136,7 +136,7 @@ int BlockLdlt::factor(std::span<const double> scale) {
       }
     }
   }
-  return rank;
+  return total;
 }
 
 void BlockLdlt::solve(const double* rhs, double* x) {

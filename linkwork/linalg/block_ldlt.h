@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "linkwork/linalg/rank.h"
+
 namespace linkwork {
 
 /// Block-sparse factorization of a symmetric positive semidefinite matrix with small diagonal blocks (the rows of one closure
@@ -18,8 +20,8 @@ class BlockLdlt {
   /// Block (i, j) of the matrix, row-major, i's rows by j's columns. One of (i, j), (j, i) is enough.
   void set_block(int i, int j, const double* values);
 
-  /// Returns the rank. scale: see rank.h.
-  int factor(std::span<const double> scale);
+  /// scale: see rank.h.
+  Rank factor(std::span<const double> scale);
 
   /// x may be rhs. The part of rhs that dependent rows cannot meet goes to inconsistency() (0 on the other rows).
   void solve(const double* rhs, double* x);

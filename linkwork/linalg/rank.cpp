@@ -24,11 +24,11 @@ void sweep(double* a, int n, int p) {
 
 }  // namespace
 
-int ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent) {
+Rank ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent) {
   double* const a = gram.data();
   std::fill(dependent.begin(), dependent.begin() + n, char{1});
-  int rank = 0;
-  for (; rank < n; ++rank) {
+  Rank result;
+  while (result.rank < n) {
     int pivot = -1;
     double best = kRankTolerance;
     for (int i = 0; i < n; ++i) {
@@ -39,17 +39,19 @@ int ranked_inverse(std::span<double> gram, int n, std::span<const double> scale,
     if (pivot < 0) break;
     sweep(a, n, pivot);
     dependent[static_cast<std::size_t>(pivot)] = 0;
+    ++result.rank;
+    result.weakest = std::min(result.weakest, best);
   }
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < n; ++j) {
       const bool kept = !dependent[static_cast<std::size_t>(i)] && !dependent[static_cast<std::size_t>(j)];
       a[i * n + j] = kept ? -a[i * n + j] : 0.0;
     }
-  return rank;
+  return result;
 }
 
-int dependent_rows(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights, RankTest& test,
-                   std::span<char> dependent) {
+Rank dependent_rows(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights, RankTest& test,
+                    std::span<char> dependent) {
   const int n = static_cast<int>(A.rows());
   test.gram.resize(n, n);
   test.scale.resize(n);

@@ -14,10 +14,15 @@ namespace linkwork {
 /// means the diagonal of A M^-1 A' (or another metric), so 1e-10 is an angle of 1e-5.
 inline constexpr double kRankTolerance = 1e-10;
 
+struct Rank {
+  int rank = 0;
+  double weakest = 1.0;  // of the kept rows: the smallest remainder relative to its scale; near 0 close to a singular position
+};
+
 /// Replaces the symmetric positive semidefinite n x n row-major `gram` by the inverse over a largest independent set of rows,
 /// chosen by diagonal pivoting; rows and columns of the others become 0 and are marked in `dependent` (1). Returns the rank. n is
 /// small, or speed does not matter: it is a Gauss-Jordan sweep.
-int ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent);
+Rank ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent);
 
 /// Scratch of dependent_rows().
 struct RankTest {
@@ -26,7 +31,7 @@ struct RankTest {
 };
 
 /// Only the decision, for a dense matrix of rows measured by weights of its columns (1/M_jj, say), with bounds on its entries.
-int dependent_rows(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights, RankTest& test,
-                   std::span<char> dependent);
+Rank dependent_rows(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights, RankTest& test,
+                    std::span<char> dependent);
 
 }  // namespace linkwork

@@ -43,7 +43,7 @@ void find_rank(const Model& model, const State& state, const AutoFormulation& au
   Derivative rates;
   equations.evaluate(state, rates);
   const Solution& solution = equations.solution();
-  report.rank = solution.rank;
+  report.rank = solution.rank.rank;
   std::size_t row = 0;
   for (CheckReport::Closure& closure : report.closures)
     for (int i = 0; i < closure.rows; ++i, ++row)

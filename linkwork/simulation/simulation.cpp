@@ -15,6 +15,13 @@
 
 namespace linkwork {
 
+namespace {
+
+/// How little may be left of a constraint row (squared, see rank.h) before a position counts as nearly singular.
+constexpr double kNearlySingular = 1e-4;
+
+}  // namespace
+
 Simulation::Simulation(const Model& model)
     : model_(model),
       settings_(model.settings),
@@ -73,8 +80,8 @@ Summary Simulation::run(const Observer& observer) {
 bool Simulation::evaluate_start() {
   if (Status status = equations_->evaluate(state_, rates_); !status.ok()) return stop(status.trouble);
   const Solution& solution = equations_->solution();
-  start_rank_ = summary_.rank = solution.rank;
-  summary_.dof = model_.tree.nv - solution.rank;
+  start_rank_ = summary_.rank = solution.rank.rank;
+  summary_.dof = model_.tree.nv - solution.rank.rank;
   summary_.redundant = dependent_row_names(model_, solution.dependent);
   if (!summary_.redundant.empty())
     summary_.notes.push_back(describe_redundancy(model_, solution.dependent) +
@@ -104,37 +111,59 @@ double Simulation::next_step_size() const {
   return h_ > left * (1.0 - 1e-12) ? left : std::min(h_, 0.5 * std::max(left, h_));
 }
 
+/// The integrator's error estimate in units of the tolerances: a step is good enough below 1.
+double Simulation::estimated_error() const {
+  double sum = 0.0;
+  const auto add = [&](const VecX<double>& before, const VecX<double>& after, Eigen::Index first) {
+    for (Eigen::Index i = 0; i < before.size(); ++i) {
+      const double weight = settings_.atol + settings_.rtol * std::max(std::abs(before[i]), std::abs(after[i]));
+      sum += std::pow(integrator_->error()[first + i] / weight, 2);
+    }
+  };
+  add(state_.q, next_.q, 0);
+  add(state_.v, next_.v, state_.q.size());
+  const double error = std::sqrt(sum / static_cast<double>(std::max<Eigen::Index>(1, state_.q.size() + state_.v.size())));
+  return std::isfinite(error) ? error : 1e6;
+}
+
+Status Simulation::attempt(double h) {
+  Status status = integrator_->step(*equations_, state_, rates_, h, next_);
+  if (status.ok() && !(next_.q.allFinite() && next_.v.allFinite())) status.trouble = "the state is not finite";
+  return status;
+}
+
 /// From state_ to next_, in the adaptive case with as many attempts as it takes.
 bool Simulation::take_step(double h) {
   constexpr double kSafety = 0.9, kMostGrowth = 5.0, kMostShrink = 0.2;
   for (;;) {
-    Status status = integrator_->step(*equations_, state_, rates_, h, next_);
-    if (status.ok() && !(next_.q.allFinite() && next_.v.allFinite())) status.trouble = "the state is not finite";
+    const Status status = attempt(h);
     if (!adaptive_) return status.ok() ? true : stop(status.trouble);
-    double error = 2.0;
-    if (status.ok()) {
-      const auto nq = state_.q.size(), nv = state_.v.size();
-      const auto weight = [&](double a, double b) {
-        return settings_.atol + settings_.rtol * std::max(std::abs(a), std::abs(b));
-      };
-      double sum = 0.0;
-      for (Eigen::Index i = 0; i < nq; ++i) sum += std::pow(integrator_->error()[i] / weight(state_.q[i], next_.q[i]), 2);
-      for (Eigen::Index i = 0; i < nv; ++i) sum += std::pow(integrator_->error()[nq + i] / weight(state_.v[i], next_.v[i]), 2);
-      error = std::sqrt(sum / static_cast<double>(std::max<Eigen::Index>(1, nq + nv)));
-      if (!std::isfinite(error)) error = 1e6;
-    }
-    const double factor = status.ok() ? kSafety * std::pow(std::max(error, 1e-10), -1.0 / integrator_->order()) : kMostShrink;
+    const double error = status.ok() ? estimated_error() : 1e6;
+    const double factor = kSafety * std::pow(std::max(error, 1e-10), -1.0 / integrator_->order());
     const double next = h * std::clamp(factor, kMostShrink, kMostGrowth);
-    if (status.ok() && error <= 1.0) {
+    if (error <= 1.0) {
       h_ = next;
+      usual_h_ = std::max(h, 0.995 * usual_h_);
       return true;
     }
     ++summary_.rejected_steps;
     h = next;
+    if (h < 0.1 * usual_h_ && equations_->solution().rank.weakest < kNearlySingular) return step_over_singularity();
     if (h < 1e-14 * std::max(1.0, std::abs(state_.t)))
       return stop(fmt::format("the step size fell to {:.2g} s without meeting rtol and atol{}", h,
-                              status.ok() ? "; the mechanism may be at a singular position" : ": " + status.trouble));
+                              status.ok() ? "" : ": " + status.trouble));
   }
+}
+
+/// At a singular position accelerations are lost in rounding, and no step is short enough; a step of usual size gets across.
+bool Simulation::step_over_singularity() {
+  if (Status status = attempt(std::min(usual_h_, settings_.end - state_.t)); !status.ok()) return stop(status.trouble);
+  h_ = usual_h_;
+  if (!warned_singular_)
+    warn(fmt::format("a singular position at t = {:.6g} s was crossed by a step of {:.2g} s without error control", state_.t,
+                     usual_h_));
+  warned_singular_ = true;
+  return true;
 }
 
 bool Simulation::finish_step() {
@@ -197,11 +226,11 @@ void Simulation::look() {
   exchanged_ = std::max({exchanged_, kinetic, std::abs(potential - potential_start_)});
   imbalance_ = std::max(imbalance_, std::abs(kinetic + potential - energy_start_ - state_.work));
   const Solution& solution = equations_->solution();
-  if (solution.rank < start_rank_ && !warned_rank_) {
+  if (solution.rank.rank < start_rank_ && !warned_rank_) {
     warned_rank_ = true;
     warn(fmt::format(
         "the constraints lost rank ({} instead of {}) at t = {:.6g} s: a singular position; what follows may be another branch",
-        solution.rank, start_rank_, state_.t));
+        solution.rank.rank, start_rank_, state_.t));
   }
   check_limits();
 }

@@ -40,7 +40,10 @@ class Simulation {
   void choose_methods();
   bool evaluate_start();
   bool advance();
+  Status attempt(double h);
   bool take_step(double h);
+  double estimated_error() const;
+  bool step_over_singularity();
   double next_step_size() const;
   bool finish_step();
   bool record_inside_step(double until);
@@ -62,14 +65,16 @@ class Simulation {
   Observer observer_;
   Summary summary_;
   bool adaptive_ = false;
-  double h_ = 0.0;    // the next step's size, if adaptive
-  long outputs_ = 0;  // rows written
+  double usual_h_ = 0.0;  // what accepted steps were like of late
+  double h_ = 0.0;        // the next step's size, if adaptive
+  long outputs_ = 0;      // rows written
   double energy_start_ = 0.0;
   double potential_start_ = 0.0;
   double imbalance_ = 0.0;  // largest |energy - start - work|
   double exchanged_ = 0.0;  // largest energy seen to move: kinetic, or change of potential
   int start_rank_ = 0;
   bool warned_rank_ = false;
+  bool warned_singular_ = false;
   std::vector<char> warned_limit_;
 };
 

@@ -87,12 +87,13 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
     const auto first = static_cast<std::size_t>(at.first_dof * columns_ + c);
     const auto stride = static_cast<std::size_t>(columns_);
     double& scale = scale_[static_cast<std::size_t>(c)];
+    const double turning = n.squaredNorm() + f.squaredNorm() * (a.X_WN.p - point_).squaredNorm();
     if (velocity_count(node.kind) == 1) {
       const JointAxis axis = joint_axis(node);
       const double seeded = reduced_[first];
       const double u = seeded + axis.turn * n.z() + axis.slide * f.z();
       const double y = a.Dinv * u;
-      scale += a.Dinv * (seeded * seeded + axis.turn * axis.turn * n.squaredNorm() + axis.slide * axis.slide * f.squaredNorm());
+      scale += a.Dinv * (seeded * seeded + axis.turn * axis.turn * turning + axis.slide * axis.slide * f.squaredNorm());
       reduced_[first] = u;
       weighted_[first] = y;
       n -= y * a.Uw;
@@ -114,7 +115,7 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
       const Mat3<double> Dinv = block.IA_inverse.topLeftCorner<3, 3>();
       const Vec3<double> x = Dinv * u0;
       Eigen::Map<Vec3<double>>{y.data()} = x;
-      scale += Dinv.trace() * (u0.squaredNorm() + n.squaredNorm());
+      scale += Dinv.trace() * (u0.squaredNorm() + turning);
       f -= a.IA.H.transpose() * x;
       n -= u0;
     } else {
@@ -149,11 +150,12 @@ void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work,
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
     if (at.above_loop) return;
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
+    const double turning = std::hypot(n.norm(), f.norm() * (work[at.node].X_WN.p - point_).norm());
     for (int k = 0; k < velocity_count(node.kind); ++k) {
       const bool linear = node.kind == NodeKind::kFree && k < 3;
       const JointAxis axis =
           velocity_count(node.kind) == 1 ? joint_axis(node) : JointAxis{linear ? 0.0 : 1.0, linear ? 1.0 : 0.0};
-      bounds(first_row + c, node.v + k) += std::abs(axis.turn) * n.norm() + std::abs(axis.slide) * f.norm();
+      bounds(first_row + c, node.v + k) += std::abs(axis.turn) * turning + std::abs(axis.slide) * f.norm();
     }
   });
   for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)

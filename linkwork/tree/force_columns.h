@@ -18,6 +18,8 @@ class ForceColumns {
   int columns() const { return columns_; }
   /// The values, set anew at each state. Wrenches in the node's frame.
   Wrench<double>& wrench(int seed, int column) { return wrenches_[static_cast<std::size_t>(seed * columns_ + column)]; }
+  /// Where the wrenches act, in the world: only for the scale of rank decisions.
+  void set_point(const Vec3<double>& point) { point_ = point; }
   double& force(int seed_dof, int column) { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
 
   /// Needs aba_inertias() or aba_backward().
@@ -29,7 +31,8 @@ class ForceColumns {
   const double* weighted(int support_index) const {
     return &weighted_[static_cast<std::size_t>(support_index * columns_)];
   }  // D^-1 U
-  /// How large the column's own u' D^-1 u would be if its wrenches lay along the joint axes: the scale of rank decisions.
+  /// How large the column's own u' D^-1 u would be if its forces had their full lever arms about the joints, and its moments lay
+  /// along the joint axes: the scale of rank decisions.
   double scale(int column) const { return scale_[static_cast<std::size_t>(column)]; }
 
   /// Adds the unreduced columns, i.e. A' itself, transposed into the rows of A. Needs positions only.
@@ -61,6 +64,7 @@ class ForceColumns {
   std::vector<Wrench<double>> wrenches_;
   std::vector<double> forces_;
   std::vector<double> reduced_, weighted_, scale_;
+  Vec3<double> point_ = Vec3<double>::Zero();
   mutable std::vector<Wrench<double>> carried_;  // by support node and column
 };
 

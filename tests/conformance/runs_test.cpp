@@ -140,6 +140,39 @@ TEST(NFourBar, RunsTenSecondsThroughItsSingularPositions) {
   EXPECT_LT(run.summary.position_error_max, 1e-9);
 }
 
+struct Reference {
+  std::string model;
+  double until;
+  double tolerance;
+};
+
+/// Independent solutions (reduced coordinates, 30 digits and more; see tests/oracles/README.md), column by column. The n-four-bar
+/// and the ring pass singular positions on the way.
+TEST(Runs, FollowIndependentSolutions) {
+  for (const auto& [name, until, tolerance] :
+       {Reference{"slider_crank", 5.0, 1e-7}, Reference{"spatial_slider_crank", 5.0, 1e-7}, Reference{"bricard", 10.0, 1e-7},
+        Reference{"five_bar_redundant", 10.0, 1e-8}, Reference{"n_four_bar", 10.0, 1e-7}, Reference{"ring", 3.0, 1e-6}}) {
+    nlohmann::json reference = oracle(name);
+    if (reference.contains("cases")) reference = reference["cases"]["n = 2"];
+    if (reference.contains("values")) reference = reference["values"];
+    Spec spec = test::library_spec(name);
+    tight(spec, until).output_every = 0.05;
+    const RecordedRun run(spec);
+    ASSERT_TRUE(run.summary.completed) << name << ": " << run.summary.status;
+    int compared = 0;
+    for (const auto& [key, values] : reference.items()) {
+      const std::string column = key.ends_with(".upright") ? key + "0" : key;
+      if (std::ranges::find(run.columns, column) == run.columns.end() || column == "t") continue;
+      double scale = 1.0;
+      for (const auto& value : values) scale = std::max(scale, std::abs(number(value)));
+      for (std::size_t k = 0; k < values.size() && reference["t"][k] <= until; ++k, ++compared)
+        EXPECT_NEAR(run.at(reference["t"][k], column), number(values[k]), tolerance * scale)
+            << name << " " << column << " at " << reference["t"][k];
+    }
+    EXPECT_GT(compared, 20) << name;
+  }
+}
+
 TEST(Runs, AreBitIdentical) {
   Spec spec = test::library_spec("spatial_slider_crank");
   spec.settings.end = 0.5;

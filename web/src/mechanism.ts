@@ -121,6 +121,7 @@ export class Mechanism {
   private mesh(geometry: BufferGeometry, role: string, label: string): Mesh {
     const mesh = new Mesh(geometry, this.material(role));
     mesh.userData.label = label;
+    mesh.castShadow = this.ghost === 0 && role !== "force";
     return mesh;
   }
 
@@ -232,7 +233,8 @@ export class Mechanism {
 
   private drawJoint(joint: Joint): void {
     const label = `${joint.name} (${joint.type} joint)`;
-    const slides = ["prismatic", "cylindrical", "screw", "planar", "translational"].includes(joint.type);
+    const slides = ["prismatic", "cylindrical", "screw"].includes(joint.type);
+    if (slides && (this.hides(joint.parent) || this.hides(joint.child))) return;
     this.drawGlyph(joint.type, slides ? joint.child : joint.parent, joint.parent.body, joint.child.body, "joint", label);
   }
 
@@ -261,11 +263,11 @@ export class Mechanism {
         );
         break;
       case "prismatic":
-        if (!this.hides(frame)) add(box(ORIGIN, new Vector3(3, 3, 4.6).multiplyScalar(unit)));
+        add(box(ORIGIN, new Vector3(3, 3, 4.6).multiplyScalar(unit)));
         break;
       case "cylindrical":
       case "screw":
-        if (!this.hides(frame)) add(tube(new Vector3(0, 0, -2.4 * unit), new Vector3(0, 0, 2.4 * unit), 1.6 * unit));
+        add(tube(new Vector3(0, 0, -2.4 * unit), new Vector3(0, 0, 2.4 * unit), 1.6 * unit));
         break;
       case "weld":
         add(box(ORIGIN, new Vector3(1.8, 1.8, 1.8).multiplyScalar(unit)));

@@ -55,7 +55,7 @@ struct Problem {
 
 TEST(BlockLdlt, SolvesAFullRankSystem) {
   Problem p(false);
-  EXPECT_EQ(p.ldlt.factor(p.scale), 13);
+  EXPECT_EQ(p.ldlt.factor(p.scale).rank, 13);
   std::mt19937 random(8);
   const VecX<double> x = test::uniform_vector(random, 13), rhs = p.A * x;
   VecX<double> found(13);
@@ -65,7 +65,7 @@ TEST(BlockLdlt, SolvesAFullRankSystem) {
 
 TEST(BlockLdlt, LeavesDependentRowsOutAndMeetsConsistentOnes) {
   Problem p(true);
-  EXPECT_EQ(p.ldlt.factor(p.scale), 10);
+  EXPECT_EQ(p.ldlt.factor(p.scale).rank, 10);
   std::mt19937 random(9);
   const VecX<double> rhs = p.J * test::uniform_vector(random, 30);
   VecX<double> found(13);

@@ -1,0 +1,97 @@
+// What ran, how, and how far it can be trusted.
+import type { Run, Summary } from "./data";
+import { element, short } from "./dom";
+
+type Verdict = "good" | "fair" | "bad" | "plain";
+
+function card(title: string, value: string, detail: string, verdict: Verdict): HTMLElement {
+  return element("div", { class: `card ${verdict}` }, element("h4", {}, title), element("p", { class: "value" }, value), element("p", {}, detail));
+}
+
+function number(value: number | null): string {
+  return value === null ? "not finite" : short(value, 3);
+}
+
+function certificate(run: Run, summary: Summary): HTMLElement {
+  const tolerance = run.scene.settings.constraint_tolerance;
+  const { position_max: position, velocity_max: velocity } = summary.constraint_error;
+  const drift = summary.energy_drift;
+  const rows = run.columns.filter((name) => name.startsWith("lambda.")).length;
+  const closed = position !== null && position <= 10 * tolerance;
+  const cards = [
+    card("Status", summary.status === "done" ? "done" : "stopped", summary.status === "done" ? `${short(summary.simulated_seconds)} s simulated` : summary.status, summary.status === "done" ? "good" : "bad"),
+    rows > 0
+      ? card("Constraint error", number(position), `largest, position; velocity ${number(velocity)}`, closed ? "good" : position !== null && position < 1e-4 ? "fair" : "bad")
+      : card("Constraint error", "none", "no closed loops: nothing to violate", "good"),
+    card("Energy drift", number(drift), "of the largest energy exchanged, beyond the work done", drift === null || drift > 1e-2 ? "bad" : drift > 1e-4 ? "fair" : "good"),
+    card("Freedom", `${summary.dof} ${summary.dof === 1 ? "degree" : "degrees"}`, `${rows} constraint ${rows === 1 ? "row" : "rows"}, rank ${summary.rank}`, "plain"),
+    card("Redundant rows", String(summary.redundant.length), summary.redundant.length === 0 ? "every constraint counts" : summary.redundant.join(", "), summary.redundant.length === 0 ? "good" : "plain"),
+    card("Warnings", String(summary.warnings.length), summary.warnings.length === 0 ? "nothing to complain about" : "see below", summary.warnings.length === 0 ? "good" : "fair"),
+  ];
+  return element("div", { class: "cards" }, ...cards);
+}
+
+function facts(entries: [string, string][]): HTMLElement {
+  const rows = entries.map(([name, value]) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, value)));
+  return element("table", { class: "facts" }, element("tbody", {}, ...rows));
+}
+
+function howItRan(run: Run, summary: Summary): HTMLElement {
+  const { settings } = run.scene;
+  const rejected = summary.rejected_steps > 0 ? ` (${summary.rejected_steps} more rejected)` : "";
+  return facts([
+    ["Model", summary.model],
+    ["Coordinates", summary.coordinates],
+    ["Formulation", summary.formulation],
+    ["Stabilization", summary.stabilization],
+    ["Integrator", summary.integrator],
+    ["Step", `${short(settings.step)} s; adaptive methods: rtol ${short(settings.rtol)}, atol ${short(settings.atol)}`],
+    ["Gravity", `${settings.gravity.map((value) => short(value)).join(", ")} m/s²`],
+    ["Glue, ranks, threads", `${summary.glue}, ${summary.ranks}, ${summary.threads}`],
+    ["Steps", `${summary.steps}${rejected}`],
+    ["Evaluations", String(summary.evaluations)],
+    ["Wall time", `${short(summary.wall_seconds, 3)} s`],
+    ["Rows", `${run.allRows} of ${run.columns.length} columns`],
+  ]);
+}
+
+function finalState(summary: Summary): HTMLElement {
+  const rows = Object.entries(summary.final).map(([name, value]) =>
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "number" }, value === null ? "not finite" : String(value))),
+  );
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Final state" }, element("table", { class: "facts" }, element("tbody", {}, ...rows)));
+}
+
+function list(texts: string[], name: string): HTMLElement {
+  return element("ul", { class: name }, ...texts.map((text) => element("li", {}, text)));
+}
+
+export function summaryPanel(runs: Run[]): HTMLElement {
+  const sections = runs.map((run) => {
+    const title = runs.length > 1 ? element("h2", {}, run.label) : null;
+    const { summary } = run;
+    if (!summary) return element("section", {}, title, element("p", { class: "hint" }, "The run is still going; its summary comes at the end."));
+    return element(
+      "section",
+      {},
+      title,
+      certificate(run, summary),
+      ...(summary.warnings.length > 0 ? [element("h3", {}, "Warnings"), list(summary.warnings, "warnings")] : []),
+      ...(summary.notes.length > 0 ? [element("h3", {}, "Notes"), list(summary.notes, "notes")] : []),
+      element("h3", {}, "How it ran"),
+      howItRan(run, summary),
+      element("h3", {}, "Final state"),
+      finalState(summary),
+    );
+  });
+  return element("div", { class: "summary" }, ...sections);
+}
+
+export function modelPanel(runs: Run[]): HTMLElement {
+  const sections = runs
+    .filter((run, index) => runs.findIndex((other) => other.scene.source === run.scene.source) === index)
+    .map((run) =>
+      element("section", {}, element("h3", {}, run.scene.name), element("pre", { tabindex: 0, "aria-label": `Model file of ${run.scene.name}` }, run.scene.source)),
+    );
+  return element("div", { class: "model" }, ...sections);
+}
