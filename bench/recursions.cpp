@@ -35,7 +35,7 @@ void chain_aba(benchmark::State& bench) {
     benchmark::DoNotOptimize(vdot.data());
   }
   bench.counters["per_body"] = benchmark::Counter(static_cast<double>(bench.range(0)),
-                                                     benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+                                                  benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(chain_aba)->RangeMultiplier(10)->Range(10, 10000);
 

@@ -1,4 +1,7 @@
+#include <fmt/format.h>
+
 #include <Eigen/LU>
+#include <algorithm>
 #include <cmath>
 
 #include "linkwork/dynamics/redundancy.h"
@@ -37,8 +40,13 @@ class Lagrange : public Formulation {
     rhs_.head(n_) = system.work().tau - system.bias();
     rhs_.tail(m_) = system.terms().b;
     lu_.compute(kkt_);
-    if (!(lu_.matrixLU().diagonal().cwiseAbs().minCoeff() > 1e-14 * lu_.matrixLU().diagonal().cwiseAbs().maxCoeff()))
-      return {"the equations of motion are singular: some motion has neither inertia nor a constraint"};
+    Eigen::Index weakest = 0;
+    const auto pivots = lu_.matrixLU().diagonal().cwiseAbs();
+    if (!(pivots.minCoeff(&weakest) > 1e-14 * pivots.maxCoeff()))
+      return {
+          fmt::format("the equations of motion are singular: the motion of '{}' has neither inertia nor a constraint; give the "
+                      "bodies it moves inertia about that axis, or choose a joint without that motion",
+                      system.model().velocity_name(static_cast<int>(std::min<Eigen::Index>(weakest, n_ - 1))))};
     x_ = lu_.solve(rhs_);
     solution.vdot = x_.head(n_);
     solution.lambda = x_.tail(m_);

@@ -94,6 +94,92 @@ TEST(FourBar, EnergyBalanceIncludesTheWorkOfTheMotor) {
   EXPECT_LT(RecordedRun(spec).summary.energy_drift, 1e-10);
 }
 
+TEST(EnergyBalance, ClosesOnEveryModel) {
+  for (const std::string& name : test::library_models()) {
+    Spec spec = test::library_spec(name);
+    tight(spec, std::min(spec.settings.end, 0.5), 1e-11);
+    const RecordedRun run(spec);
+    EXPECT_TRUE(run.summary.completed) << name << ": " << run.summary.status;
+    EXPECT_LT(run.summary.energy_drift, 1e-8) << name;
+    EXPECT_LT(run.summary.position_error_max, spec.settings.constraint_tolerance) << name;
+  }
+}
+
+TEST(EnergyBalance, AccountsForEveryKindOfForceAndForDrives) {
+  Spec spec = test::spec_of(R"toml(
+[[body]]
+name = "arm"
+solid = { shape = "box", center = [0.5, 0, 0], size = [1, 0.1, 0.2], mass = 1 }
+[[body]]
+name = "ball"
+solid = { shape = "sphere", center = [0.2, 0.1, 0], radius = 0.2, mass = 2 }
+[[body]]
+name = "cart"
+solid = { shape = "box", center = [0, 0, 0], size = [0.2, 0.2, 0.2], mass = 1 }
+[[joint]]
+name = "shoulder"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "arm" }
+position = 0.3
+damping = 0.2
+stiffness = 3
+rest = 0.1
+friction = 0.4
+[[joint]]
+name = "wrist"
+type = "spherical"
+parent = { body = "arm", at = [1, 0, 0] }
+child = { body = "ball" }
+velocity = [1, -2, 0.5]
+damping = 0.1
+[[joint]]
+name = "rail"
+type = "prismatic"
+axis = [1, 0, 0]
+parent = { body = "ground", at = [0, -1, 0] }
+child = { body = "cart" }
+[[closure]]
+name = "motor"
+type = "drive"
+joint = "rail"
+value = "0.3*sin(5*t)"
+[[force]]
+type = "spring"
+a = { body = "cart" }
+b = { body = "ball", at = [0.1, 0, 0.3] }
+stiffness = 40
+damping = 2
+length = 0.5
+[[force]]
+type = "damper"
+a = { body = "ground", at = [0, 0, 1] }
+b = { body = "arm", at = [0.7, 0, 0] }
+damping = 1.5
+[[force]]
+type = "wrench"
+body = "ball"
+at = [0, 0.2, 0]
+force = ["sin(3*t)", 1, 0]
+torque = [0, "0.2*v.shoulder", 0.1]
+axes = "body"
+[[force]]
+type = "wrench"
+body = "arm"
+at = [0.3, 0, 0]
+force = [0, "2*cos(t)", 0]
+[[force]]
+type = "torque"
+joint = "wrist.wx"
+value = "0.3*q.shoulder"
+)toml");
+  tight(spec, 1.0, 1e-12);
+  const RecordedRun run(spec);
+  ASSERT_TRUE(run.summary.completed) << run.summary.status;
+  EXPECT_LT(run.summary.energy_drift, 1e-10);
+  EXPECT_NEAR(run.at(1.0, "q.rail"), 0.3 * std::sin(5.0), 1e-10);
+}
+
 TEST(Pendulum, SwingsAsTheEllipticFunctionSays) {
   Spec spec = test::library_spec("pendulum");
   tight(spec, 10.0);

@@ -19,13 +19,14 @@ export function bodyPoints(run: Run): Vector3[][] {
     const point = new Vector3(...frame.p);
     if (!points[frame.body].some((known) => known.distanceTo(point) < 1e-9)) points[frame.body].push(point);
   };
+  // Where coordinates are counted from need not be on the body: such frames count only for bodies that have no shape.
+  const slides = (type: string) => ["prismatic", "cylindrical", "screw", "planar", "translational"].includes(type);
   for (const joint of scene.joints) {
-    if (joint.type === "free") {
-      add(joint.child); // the other end is only where coordinates are counted from
-      continue;
+    for (const frame of [joint.parent, joint.child]) {
+      if (joint.type === "free" && frame === joint.parent) continue;
+      if (slides(joint.type) && scene.bodies[frame.body].solid) continue;
+      add(frame);
     }
-    add(joint.parent);
-    add(joint.child);
   }
   for (const closure of scene.closures) {
     add(closure.a);

@@ -25,6 +25,7 @@ import { ball, box, coil, commonNormal, merge, plate, rod, tube } from "./shapes
 
 const Z = new Vector3(0, 0, 1);
 const ORIGIN = new Vector3();
+const SLIDERS = ["prismatic", "cylindrical", "screw"];
 
 /** Something that must be placed anew for every moment. */
 interface Follower {
@@ -233,8 +234,8 @@ export class Mechanism {
 
   private drawJoint(joint: Joint): void {
     const label = `${joint.name} (${joint.type} joint)`;
-    const slides = ["prismatic", "cylindrical", "screw"].includes(joint.type);
-    if (slides && (this.hides(joint.parent) || this.hides(joint.child))) return;
+    if (this.hidesSlider(joint.type, joint.parent, joint.child)) return;
+    const slides = SLIDERS.includes(joint.type);
     this.drawGlyph(joint.type, slides ? joint.child : joint.parent, joint.parent.body, joint.child.body, "joint", label);
   }
 
@@ -284,7 +285,11 @@ export class Mechanism {
     return sign > 0 ? [low, high] : [-high, -low];
   }
 
-  /** Whether the body's own solid is around the place, so that a sleeve would only hide it. */
+  /** Whether a body's own solid is around the place, so that a sleeve would only hide it. */
+  private hidesSlider(type: string, a: Frame, b: Frame): boolean {
+    return SLIDERS.includes(type) && (this.hides(a) || this.hides(b));
+  }
+
   private hides(frame: Frame): boolean {
     const solid = this.run.scene.bodies[frame.body].solid;
     if (!solid || solid.shape === "rod" || solid.shape === "point") return false;
@@ -321,6 +326,7 @@ export class Mechanism {
         ring();
         break;
       default:
+        if (this.hidesSlider(closure.type, closure.a, closure.b)) break;
         this.drawGlyph(closure.type, closure.b, closure.a.body, closure.b.body, "joint", label);
         ring();
     }
@@ -335,17 +341,17 @@ export class Mechanism {
 
   private drawSpring(a: Frame, b: Frame, type: string, name: string): void {
     const radius = 1.5 * this.layout.unit;
-    const path = new CatmullRomCurve3(coil(1, 8));
-    const length = Math.max(this.place(a).distanceTo(this.place(b)), 1e-9);
+    // Drawn at its first length, so that the wire is round then.
+    const slenderness = Math.max(this.place(a).distanceTo(this.place(b)) / radius, 0.5);
+    const path = coil(1, 8).map((point) => point.setZ(point.z * slenderness));
     const geometry =
       type === "spring"
-        ? new TubeGeometry(path, 260, (0.16 * radius) / radius, 6)
+        ? new TubeGeometry(new CatmullRomCurve3(path), 300, 0.13, 6).scale(1, 1, 1 / slenderness)
         : merge([
             new CylinderGeometry(0.25, 0.25, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5),
             new CylinderGeometry(0.8, 0.8, 0.4, 20).rotateX(Math.PI / 2).translate(0, 0, 0.4),
           ]);
     const mesh = this.mesh(geometry, "spring", name ? `${name} (${type})` : type);
-    mesh.userData.length = length;
     this.stretch(mesh, a, b, radius);
   }
 
@@ -368,7 +374,7 @@ export class Mechanism {
     });
   }
 
-  /** The closure's force on body b, as long as it is strong. */
+  /** The closure's force on body b. Its length grows with the root of the force: small ones stay visible beside large ones. */
   private drawArrow(closure: Closure, label: string): void {
     const { size, unit } = this.layout;
     const first = closure.force!;
@@ -386,7 +392,7 @@ export class Mechanism {
         const row = Math.min(this.row, this.run.rows - 1);
         force.set(...([0, 1, 2].map((k) => this.run.column(first + k)[row]) as [number, number, number]));
         const strength = force.length();
-        const length = Math.min(strength / strongest, 1.25) * 0.3 * size;
+        const length = Math.sqrt(Math.min(strength / strongest, 1.5)) * 0.28 * size;
         arrow.visible = Number.isFinite(length) && length > 0.02 * unit;
         if (!arrow.visible) return;
         this.place(closure.b, arrow.position);

@@ -94,5 +94,29 @@ TEST(Topology, MotionDoesNotDependOnWhichJointIsCut) {
     for (std::size_t k = 0; k < ends[0].size(); ++k) EXPECT_NEAR(ends[i][k].second, ends[0][k].second, 1e-7) << ends[0][k].first;
 }
 
+TEST(Topology, AJointTheTreeRunsThroughBackwardsKeepsItsOwnCoordinates) {
+  // The joint's child is the ground, so the tree enters it from the child.
+  for (const std::string start :
+       {"type = \"spherical\"\nposition = [0.5, 0.5, -0.5, 0.5]\nvelocity = [0.3, -1, 2]",
+        "type = \"free\"\nposition = [1, -2, 0.5, 0.5, 0.5, -0.5, 0.5]\nvelocity = [0.7, 0.1, -0.4, 0.3, -1, 2]",
+        "type = \"universal\"\nposition = [0.4, -0.7]\nvelocity = [1, 2]",
+        "type = \"planar\"\nposition = [0.4, -0.7, 0.9]\nvelocity = [1, 2, 3]"}) {
+    const Spec spec = test::spec_of("[[body]]\nname = \"b\"\nmass = 1\ninertia = [1, 1, 1]\n[[joint]]\nname = \"j\"\n" + start +
+                                    "\nparent = { body = \"b\", at = [0.2, 0.3, 0], rpy = [0.1, 0.2, 0.3] }\n" +
+                                    "child = { body = \"ground\", at = [0, 0, 1] }\n");
+    const Model model = build_model(spec);
+    const State state = test::start_state(model);
+    System system(model);
+    system.update(state);
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    system.joint_motion(model.joints[0], {}, q, v, a);
+    for (std::size_t k = 0; k < spec.joints[0].position.size(); ++k)
+      EXPECT_NEAR(q[k], spec.joints[0].position[k], 1e-14) << start;
+    for (std::size_t k = 0; k < spec.joints[0].velocity.size(); ++k)
+      EXPECT_NEAR(v[k], spec.joints[0].velocity[k], 1e-14) << start;
+  }
+}
+
 }  // namespace
 }  // namespace linkwork
