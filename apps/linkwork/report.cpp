@@ -1,3 +1,5 @@
+#include "linkwork/io/report.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/text.h"
-#include "linkwork/io/report.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork::cli {

@@ -58,7 +58,9 @@ Command view_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("view", "Shows a run in the browser, also while it is going.");
   const auto options = std::make_shared<ViewOptions>();
   app->add_option("DIR", options->folder, "folder that 'linkwork run' writes its results into")->required()->type_name("");
-  app->add_option("--port", options->port, "port on 127.0.0.1; default any free one")->option_text("N")->check(CLI::Range(0, 65535));
+  app->add_option("--port", options->port, "port on 127.0.0.1; default any free one")
+      ->option_text("N")
+      ->check(CLI::Range(0, 65535));
   app->add_flag("--no-browser", options->no_browser, "only print the address");
   app->footer(kFooter);
   return {app, [options] { return view(*options); }};

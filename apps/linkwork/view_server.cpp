@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <fstream>
+#include <utility>
 
 #include "linkwork/io/report.h"
 
@@ -85,13 +86,14 @@ bool serve_run(const fs::path& folder, int port, const std::function<void(const 
   server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr error) {
     response.status = 500;
     try {
-      std::rethrow_exception(error);
+      std::rethrow_exception(std::move(error));
     } catch (const std::exception& known) {
       response.set_content(known.what(), "text/plain");
     }
   });
   server.Get("/", [&](const httplib::Request&, httplib::Response& response) { response.set_content(page(folder), "text/html"); });
-  server.Get("/rows", [&](const httplib::Request& request, httplib::Response& response) { answer_rows(folder, request, response); });
+  server.Get("/rows",
+             [&](const httplib::Request& request, httplib::Response& response) { answer_rows(folder, request, response); });
   server.Get("/summary.json", [&](const httplib::Request&, httplib::Response& response) { answer_summary(folder, response); });
 
   const int bound = port == 0 ? server.bind_to_any_port(kHost) : server.bind_to_port(kHost, port) ? port : -1;

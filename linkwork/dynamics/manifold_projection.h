@@ -9,7 +9,8 @@ class ManifoldProjection {
  public:
   explicit ManifoldProjection(const Model& model);
 
-  /// Nothing is done to a state whose errors are below `good_enough`. Iterates until no better.
+  /// Nothing is done to a state whose errors are below `good_enough`. Iterates until no better. The system is then up to date
+  /// with the positions, and its phi is what could not be met.
   void project(System& system, State& state, double good_enough);
 
   /// The position and velocity parts by themselves; the system is up to date on entry. They change the state, not the system.

@@ -136,7 +136,7 @@ KeyTable joint_keys() {
            {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
            {"position", kCoordinates, kOptional, "start value of its coordinates; default zero, no rotation", moving},
            {"velocity", kCoordinates, kOptional, "start value of its velocities; default zero", moving},
-           {"fixed", kBoolean, kOptional, "whether assembly must keep its start position; default `false`", moving},
+           {"fixed", kBoolean, kOptional, "whether assembly must keep its start position, and its velocity if given; default `false`", moving},
            {"cut", kBoolean, kOptional, "whether it must be a joint that closes a loop; default `false`"},
            {"damping", kNotNegative, kOptional, "force or torque per velocity; default `0`", moving},
            {"stiffness", kNotNegative, kOptional, "force or torque per displacement from `rest`; default `0`", plain},

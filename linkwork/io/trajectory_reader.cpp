@@ -52,7 +52,7 @@ std::vector<std::string> read_trajectory(const std::filesystem::path& file,
                                          const std::function<void(std::span<const double> row)>& on_row) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw InputError({file.string(), 0, 0}, "cannot be read", "the trajectory of a run");
-  const std::vector<std::string> columns = read_header(stream);
+  std::vector<std::string> columns = read_header(stream);
   std::vector<double> row(columns.size());
   std::string line;
   for (int number = 2; std::getline(stream, line); ++number) {

@@ -82,6 +82,7 @@ class Builder {
     joint.pitch = spec.pitch / (2.0 * std::numbers::pi);
     joint.cut = cut;
     joint.fixed = spec.fixed;
+    joint.velocity_given = !spec.velocity.empty();
     joint.damping = spec.damping;
     joint.stiffness = spec.stiffness;
     joint.rest = spec.rest;

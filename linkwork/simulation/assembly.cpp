@@ -17,7 +17,6 @@ namespace {
 class Assembler {
  public:
   explicit Assembler(const Model& model) : model_(model), system_(model), projection_(model) {
-    lock_fixed_joints();
     for (const Node& node : model.tree.nodes) length_ = std::max(length_, node.p.norm());
   }
 
@@ -28,8 +27,10 @@ class Assembler {
     report.position_error_before = position_error();
     report.velocity_error_before = velocity_error();
     // A start that is already closed stays where it is.
+    lock_joints([](const Joint& joint) { return joint.fixed; });
     if (position_error() > tolerance()) find_position(given, state);
     system_.update(state);
+    lock_joints([](const Joint& joint) { return joint.fixed && joint.velocity_given; });
     if (velocity_error() > tolerance()) find_velocity(state);
     describe_changes(given, state, report);
     return state;
@@ -47,11 +48,12 @@ class Assembler {
     return state;
   }
 
-  void lock_fixed_joints() {
+  template <class Keep>
+  void lock_joints(Keep&& keep) {
     std::vector<char>& locked = system_.work().locked;
     locked.assign(model_.tree.nodes.size(), 0);
     for (const Joint& joint : model_.joints) {
-      if (!joint.fixed) continue;
+      if (!keep(joint)) continue;
       for (std::size_t i = 1; i < model_.tree.nodes.size(); ++i)
         if (std::ranges::find(joint.v, model_.tree.nodes[i].v) != joint.v.end()) locked[i] = 1;
     }

@@ -20,7 +20,8 @@ struct AssemblyReport {
 };
 
 /// Finds q and v that satisfy the constraints near what the user gave, by the smallest change in the mass metric; joints with
-/// fixed = true keep theirs. A good start is left as it is. Throws InputError naming the closures that cannot be met.
+/// fixed = true keep their position, and their velocity if one is given. A good start is left as it is. Throws InputError naming
+/// the closures that cannot be met.
 State assemble(const Model& model, AssemblyReport& report);
 
 /// "the start was off by 0.16; assembly moved q.D by 0.23 and 2 more".

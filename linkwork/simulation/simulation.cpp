@@ -46,7 +46,8 @@ void Simulation::choose_methods() {
     system.update(state_);
     AutoFormulation chosen = choose_formulation(system);
     formulation = chosen.choice;
-    summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", formulation.name, chosen.reason));
+    if (formulation.name != formulations().front().info.name)
+      summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", formulation.name, chosen.reason));
   }
   equations_ =
       std::make_unique<EquationsOfMotion>(model_, make_chosen(formulations(), formulation, "formulation", model_),
@@ -78,14 +79,15 @@ Summary Simulation::run(const Observer& observer) {
 }
 
 bool Simulation::evaluate_start() {
-  if (Status status = equations_->evaluate(state_, rates_); !status.ok()) return stop(status.trouble);
+  const Status status = equations_->evaluate(state_, rates_);
   const Solution& solution = equations_->solution();
   start_rank_ = summary_.rank = solution.rank.rank;
   summary_.dof = model_.tree.nv - solution.rank.rank;
   summary_.redundant = dependent_row_names(model_, solution.dependent);
   if (!summary_.redundant.empty())
     summary_.notes.push_back(describe_redundancy(model_, solution.dependent) +
-                             ": they are left out, and reactions among them are not unique");
+                             ": left out of the solution; reactions among them are not unique");
+  if (!status.ok()) return stop(status.trouble);
   const System& system = equations_->system();
   potential_start_ = system.potential_energy();
   energy_start_ = system.kinetic_energy() + potential_start_;

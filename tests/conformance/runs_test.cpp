@@ -321,6 +321,33 @@ value = "1/(0.5 - t)^2"
   EXPECT_GT(run.rows.size(), 40u);
 }
 
+TEST(Runs, StopWhereConstraintsContradict) {
+  Spec spec = test::spec_of(R"toml(
+[[body]]
+name = "wheel"
+mass = 1
+inertia = [1, 1, 1]
+[[joint]]
+name = "axle"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "wheel" }
+[[closure]]
+name = "slow"
+type = "drive"
+joint = "axle"
+value = "t^2"
+[[closure]]
+name = "fast"
+type = "drive"
+joint = "axle"
+value = "2*t^2"
+)toml");
+  const RecordedRun run(spec);
+  EXPECT_FALSE(run.summary.completed);
+  EXPECT_NE(run.summary.status.find("the constraints cannot all be met"), std::string::npos) << run.summary.status;
+}
+
 TEST(Stabilizations, KeepTheFourBarTogetherAsTheyPromise) {
   for (const auto& [name, error] : {std::pair{"none", 1e-3}, std::pair{"baumgarte", 1e-5}, std::pair{"projection", 1e-10}}) {
     Spec spec = test::library_spec("four_bar", {{"torque", "0"}});

@@ -41,7 +41,6 @@ class Page {
   private readonly loopButton: HTMLButtonElement;
   private readonly help: HTMLDialogElement;
   private readonly panels: { name: string; tab: HTMLButtonElement; panel: HTMLElement }[] = [];
-  private cameraMoved = false;
 
   constructor(
     private readonly runs: Run[],
@@ -177,7 +176,6 @@ class Page {
     try {
       const view = new View(this.viewport, this.runs, findLayout(this.runs[0]));
       this.view = view;
-      view.canvas.addEventListener("pointerdown", () => (this.cameraMoved = true));
       const sides: [string, Side, string][] = [
         ["⌂", "home", "First view (0)"],
         ["front", "front", "Front view (1)"],
@@ -253,6 +251,7 @@ class Page {
       ["N", "names of bodies"],
       ["D", "light or dark"],
       ["in the view", "arrows orbit, with Shift they pan, + and − zoom"],
+      ["in a plot", "+ and − zoom, 0 shows all"],
       ["mouse", "drag orbits, right button pans, wheel zooms"],
     ];
     const rows = keys.map(([key, meaning]) => element("tr", {}, element("th", { scope: "row" }, element("kbd", {}, key)), element("td", {}, meaning)));
@@ -317,7 +316,7 @@ class Page {
     if (types || target instanceof HTMLSelectElement) return;
     if (event.key === " " && target.closest("button, summary, input")) return;
     if (target instanceof HTMLInputElement && target.type === "range" && event.key !== " " && !event.shiftKey && /^(Arrow|Home|End|Page)/.test(event.key)) return;
-    if (target.closest(".scroll, pre") && /^(Arrow|Home|End)/.test(event.key)) return;
+    if (target.closest(".scroll, pre, .model") && /^(Arrow|Home|End)/.test(event.key)) return;
     const press = (title: string) => this.viewport.querySelector<HTMLElement>(`[aria-label^="${title}"]`)?.click();
     const actions: Record<string, Action> = {
       " ": () => this.player.toggle(),
@@ -359,7 +358,7 @@ class Page {
         if (this.view && run.rows > 2 * measured) {
           measured = run.rows;
           Object.assign(this.view.layout.bounds, findLayout(run).bounds);
-          if (!this.cameraMoved) this.view.fit();
+          this.view.refit();
           this.view.refreshTraces();
         }
         this.setRange();

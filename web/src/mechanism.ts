@@ -102,6 +102,7 @@ export class Mechanism {
     for (const [role, material] of this.materials) {
       const own = role.startsWith("body:") ? role.slice(5) : colors[role as Role];
       material.color = this.ghost === 0 ? new Color(own) : mixed(own, runColors[this.ghost % runColors.length], 0.75);
+      if (role === "force") material.emissive = material.color.clone().multiplyScalar(0.4);
     }
   }
 

@@ -8,6 +8,7 @@ import type { Player } from "./player";
 
 /** One curve. */
 interface Line {
+  column: string;
   label: string;
   color: string;
   dash: number[];
@@ -32,7 +33,13 @@ class Pane {
   private plot: uPlot | null = null;
   private lines: Line[] = [];
   private readonly chips = element("div", { class: "chips" });
-  private readonly area = element("div", { class: "area" });
+  private readonly area = element("div", {
+    class: "area",
+    tabindex: 0,
+    role: "group",
+    "aria-label": "Curves: plus and minus zoom around the moment shown, 0 shows all",
+    onkeydown: (event: KeyboardEvent) => this.onKey(event),
+  });
   private readonly now = element("div", { class: "now" });
   private readonly logButton: HTMLButtonElement;
   private readonly xSelect: HTMLSelectElement;
@@ -112,6 +119,7 @@ class Pane {
         if (difference && !base) continue;
         const many = this.plots.runs.length > 1;
         lines.push({
+          column: name,
           label: many ? `${difference ? "Δ " : ""}${name} · ${run.label}` : name,
           color: many && this.columns.length === 1 ? runColors[place % runColors.length] : lineColors[index % lineColors.length],
           dash: DASHES[place % DASHES.length],
@@ -157,6 +165,8 @@ class Pane {
     this.plot = this.phase ? this.phasePlot() : this.timePlot();
     this.plot.over.append(this.now);
     this.now.className = this.phase ? "now dot" : "now line";
+    this.plot.ctx.canvas.setAttribute("role", "img");
+    this.plot.ctx.canvas.setAttribute("aria-label", `${this.lines.map((line) => line.label).join(", ")} over ${this.x}`);
     this.listenForClicks(this.plot);
     this.mark();
   }
@@ -258,8 +268,8 @@ class Pane {
       this.values.push(value);
       const swatch = element("i", { class: line.dash.length > 0 ? "swatch dashed" : "swatch" });
       swatch.style.borderColor = line.color;
-      const name = this.columns.find((column) => line.label === column || line.label.replace(/^Δ /, "").startsWith(`${column} · `))!;
-      const remove = element("button", { class: "icon", "aria-label": `Remove ${name}`, title: `Remove ${name}`, onclick: () => this.removeColumn(name) }, icon(icons.close, false));
+      const title = `Remove ${line.column}`;
+      const remove = element("button", { class: "icon", "aria-label": title, title, onclick: () => this.removeColumn(line.column) }, icon(icons.close, false));
       return element("span", { class: "chip" }, swatch, element("span", {}, line.label), value, remove);
     });
     this.chips.replaceChildren(...chips);
@@ -268,8 +278,7 @@ class Pane {
   private removeColumn(name: string): void {
     this.columns.splice(this.columns.indexOf(name), 1);
     this.rebuild();
-    this.search.input.focus();
-    this.search.input.blur();
+    (this.chips.querySelector("button") ?? this.logButton).focus();
   }
 
   /** Puts the cursor and the values where the animation is. */
@@ -291,6 +300,19 @@ class Pane {
     const inside = left >= 0 && left <= u.over.clientWidth && top >= 0 && top <= u.over.clientHeight;
     this.now.hidden = !inside;
     if (inside) this.now.style.transform = `translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const u = this.plot;
+    const factor = { "+": 0.7, "=": 0.7, "-": 1 / 0.7, "0": Infinity }[event.key];
+    if (!u || factor === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (factor === Infinity) return this.rebuild();
+    const [line] = this.lines;
+    const center = this.phase ? line.x[line.run.locate(this.plots.player.t).row] : this.plots.player.t;
+    const { min, max } = u.scales.x;
+    u.setScale("x", { min: center - (center - min!) * factor, max: center + (max! - center) * factor });
   }
 
   private listenForClicks(u: uPlot): void {

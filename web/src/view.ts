@@ -66,6 +66,7 @@ export class View {
   private readonly raycaster = new Raycaster();
   private grid: LineSegments | null = null;
   private pending = false;
+  private touched = false; // the user has chosen a view: it is kept
   private pointer: Vector2 | null = null;
   private t = 0;
 
@@ -90,6 +91,7 @@ export class View {
     this.camera.up.copy(layout.up);
     this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.addEventListener("change", () => this.invalidate());
+    this.controls.addEventListener("start", () => (this.touched = true));
     this.controls.zoomToCursor = true;
 
     this.canvas.addEventListener("keydown", (event) => this.onKey(event));
@@ -138,8 +140,14 @@ export class View {
 
   // Camera --------------------------------------------------------------------------------------------------------------------
 
+  /** Fits the view to what has grown, unless the user has chosen it. */
+  refit(): void {
+    if (!this.touched) this.fit();
+  }
+
   /** Looks from a side, at everything. */
   look(side: Side): void {
+    this.touched = false;
     const { normal, up } = this.layout;
     const front = this.front();
     const right = up.clone().cross(front).normalize();
@@ -194,6 +202,7 @@ export class View {
     const move = moves[event.key];
     if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
     move();
+    this.touched = true;
     event.preventDefault();
     event.stopPropagation();
   }
@@ -378,7 +387,7 @@ export class View {
     const before = this.camera.aspect;
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
-    if (Math.abs(before - this.camera.aspect) > 1e-3 && this.camera.position.lengthSq() > 0) this.fit();
+    if (Math.abs(before - this.camera.aspect) > 1e-3 && this.camera.position.lengthSq() > 0) this.refit();
     this.invalidate();
   }
 

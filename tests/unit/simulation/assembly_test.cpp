@@ -123,5 +123,19 @@ TEST(Assembly, RefusesVelocitiesThatContradict) {
   EXPECT_THROW(assemble(model, report), InputError);
 }
 
+TEST(Assembly, AFixedJointTakesTheVelocityOfItsDrive) {
+  const Model model = test::model_of(four_bar("position = 1.5708\nfixed = true", "position = -1.2", "position = 1.3") + R"(
+[[closure]]
+name = "motor"
+type = "drive"
+joint = "theta"
+value = "1.5708 + 3*t"
+)");
+  AssemblyReport report;
+  const State state = assemble(model, report);
+  EXPECT_EQ(state.q[0], 1.5708);
+  EXPECT_NEAR(state.v[0], 3.0, 1e-12);
+}
+
 }  // namespace
 }  // namespace linkwork
