@@ -70,6 +70,11 @@ TEST(FourBar, FollowsTheReferenceSolutionOfKhan2006) {
     EXPECT_NEAR(run.at(t, "q.theta"), number(reference["theta"][k]), tolerance) << t;
     EXPECT_NEAR(run.at(t, "q.theta") + run.at(t, "q.alpha"), number(reference["alpha"][k]), tolerance) << t;
     EXPECT_NEAR(run.at(t, "q.phi"), number(reference["phi"][k]), tolerance) << t;
+    for (const auto& [column, key] :
+         {std::pair{"force.cut.x", "pin_force_2_on_3_x"}, std::pair{"force.cut.y", "pin_force_2_on_3_y"}}) {
+      const double force = number(reference[key][k]);
+      EXPECT_NEAR(run.at(t, column), force, 1e-7 * std::abs(force)) << column << " at " << t;
+    }
   }
   const auto& start = reference["initial"];
   EXPECT_NEAR(run.at(0.0, "a.theta"), number(start["accelerations"][0]), 1e-9);
