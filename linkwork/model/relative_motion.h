@@ -45,7 +45,7 @@ Row screw_row(const RelativeMotion& m, double pitch);
 /// Distance between the origins.
 Row distance_row(const RelativeMotion& m);
 
-/// sum of factor * row for two rows.
-Row combine(const Row& a, double factor_a, const Row& b, double factor_b);
+/// fa * a + fb * b
+Row combine(const Row& a, double fa, const Row& b, double fb);
 
 }  // namespace linkwork

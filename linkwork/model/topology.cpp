@@ -197,10 +197,10 @@ Topology choose_topology(const Spec& spec) {
     const int body = stack.back();
     stack.pop_back();
     if (body != 0) topology.order.push_back(body);
-    const auto& joints = graph.incident(body);
-    for (auto j = joints.rbegin(); j != joints.rend(); ++j) {
-      const int next = graph.other_end(*j, body);
-      if (next != 0 && tree.via[static_cast<std::size_t>(next)] == *j && tree.parent[static_cast<std::size_t>(next)] == body)
+    const std::vector<int> last_first(graph.incident(body).rbegin(), graph.incident(body).rend());
+    for (const int j : last_first) {
+      const int next = graph.other_end(j, body);
+      if (next != 0 && tree.via[static_cast<std::size_t>(next)] == j && tree.parent[static_cast<std::size_t>(next)] == body)
         stack.push_back(next);
     }
   }
