@@ -45,7 +45,7 @@ void evaluation(benchmark::State& bench, const std::string& name, const std::str
   EquationsOfMotion equations(model, make_chosen(formulations(), {formulation, {}, {}}, "formulation", model),
                               make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
   AssemblyReport report;
-  const State state = assemble(model, report);
+  State state = assemble(model, report);
   Derivative rates;
   for (auto _ : bench) {
     if (Status status = equations.evaluate(state, rates); !status.ok()) bench.SkipWithError(status.trouble.c_str());

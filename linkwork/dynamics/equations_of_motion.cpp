@@ -8,9 +8,9 @@ EquationsOfMotion::EquationsOfMotion(const Model& model, std::unique_ptr<Formula
                                      std::unique_ptr<Stabilization> stabilization)
     : system_(model), formulation_(std::move(formulation)), stabilization_(std::move(stabilization)), solution_(model) {}
 
-Status EquationsOfMotion::evaluate(const State& state, Derivative& rates) {
+Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;
-  system_.update(state);
+  if (Status status = formulation_->prepare(system_, state); !status.ok()) return status;
   system_.update_forces();
   stabilization_->adjust(system_.terms());
   Status status = formulation_->solve(system_, solution_);
@@ -19,6 +19,7 @@ Status EquationsOfMotion::evaluate(const State& state, Derivative& rates) {
   rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   rates.vdot = solution_.vdot;
+  rates.zdot = solution_.zdot;
   rates.power = system_.applied_power() + solution_.lambda.dot(system_.terms().u);
   return {};
 }

@@ -12,6 +12,7 @@ struct Derivative {
   VecX<double> qdot;
   VecX<double> vdot;
   double power = 0.0;
+  VecX<double> zdot;
 };
 
 /// Model + formulation + stabilization: all an integrator sees.
@@ -19,8 +20,11 @@ class EquationsOfMotion {
  public:
   EquationsOfMotion(const Model& model, std::unique_ptr<Formulation> formulation, std::unique_ptr<Stabilization> stabilization);
 
-  /// Evaluates everything at a state; system() and solution() then hold the details. The state must outlive their use.
-  Status evaluate(const State& state, Derivative& rates);
+  /// Gives a start what the formulation integrates beside the motion.
+  void start(State& state) { formulation_->start(system_, state); }
+  /// Evaluates everything at a state; system() and solution() then hold the details. The state must outlive their use. Parts of
+  /// it that the formulation takes for functions of the others are made so (Formulation::prepare).
+  Status evaluate(State& state, Derivative& rates);
   /// Moves a state back onto the constraints, if the stabilization does that.
   Status project(State& state) { return stabilization_->project(system_, state); }
 

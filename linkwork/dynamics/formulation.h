@@ -17,6 +17,7 @@ struct Solution {
 
   VecX<double> vdot;
   VecX<double> lambda;
+  VecX<double> zdot;  // of State::z, by formulations that have it
   Rank rank;
   std::vector<char> dependent;  // by row: 1 if it adds nothing to the others at this state
   double inconsistency = 0.0;   // largest acceleration a dependent row asks for in vain
@@ -26,6 +27,14 @@ struct Solution {
 class Formulation {
  public:
   virtual ~Formulation() = default;
+  /// Sets State::z of a consistent start, if the formulation integrates more than the motion.
+  virtual void start(System&, State&) {}
+  /// Brings the system up to date with a state, of which it may first change what depends on the rest: velocities or positions
+  /// that the constraints determine.
+  virtual Status prepare(System& system, State& state) {
+    system.update(state);
+    return {};
+  }
   /// The system is up to date, forces included, and terms().b adjusted by the stabilization.
   virtual Status solve(System& system, Solution& solution) = 0;
 };

@@ -11,6 +11,7 @@ struct State {
   VecX<double> q;
   VecX<double> v;
   double work = 0.0;
+  VecX<double> z;  // what a formulation integrates beside the motion; mostly empty
 };
 
 }  // namespace linkwork

@@ -6,8 +6,8 @@ namespace linkwork {
 
 namespace {
 
-/// Any explicit Runge-Kutta method on y = (q, v, work). Stages are combined in the space quaternions are embedded in, where qdot
-/// = N(q) v is a smooth equation that keeps their length, so the order is the tableau's; the result is brought back to unit
+/// Any explicit Runge-Kutta method on y = (q, v, work, z). Stages are combined in the space quaternions are embedded in, where
+/// qdot = N(q) v is a smooth equation that keeps their length, so the order is the tableau's; the result is brought back to unit
 /// length.
 class RungeKutta : public Integrator {
  public:
@@ -16,9 +16,7 @@ class RungeKutta : public Integrator {
         nq_(model.tree.nq),
         nv_(model.tree.nv),
         stages_(static_cast<int>(tableau.b.size())),
-        k_(MatX<double>::Zero(nq_ + nv_ + 1, stages_ + 1)),
-        start_(VecX<double>::Zero(nq_ + nv_ + 1)),
-        y_(start_) {
+        k_(MatX<double>::Zero(nq_ + nv_ + 1, stages_ + 1)) {
     error_ = VecX<double>::Zero(nq_ + nv_);
     stage_.q.resize(nq_);
     stage_.v.resize(nv_);
@@ -31,7 +29,9 @@ class RungeKutta : public Integrator {
     tree_ = &equations.model().tree;
     start_time_ = from.t;
     h_ = h;
-    start_ << from.q, from.v, from.work;
+    const Eigen::Index size = nq_ + nv_ + 1 + from.z.size();
+    if (start_.size() != size) start_.resize(size), k_.resize(size, stages_ + 1);
+    start_ << from.q, from.v, from.work, from.z;
     store(rates, 0);
     for (int i = 1; i < stages_; ++i) {
       const auto& weights = tableau_.a[static_cast<std::size_t>(i)];
@@ -71,7 +71,7 @@ class RungeKutta : public Integrator {
   }
 
  private:
-  void store(const Derivative& rates, int stage) { k_.col(stage) << rates.qdot, rates.vdot, rates.power; }
+  void store(const Derivative& rates, int stage) { k_.col(stage) << rates.qdot, rates.vdot, rates.power, rates.zdot; }
   void add(double factor, int stage) const {
     if (factor != 0.0) y_ += factor * k_.col(stage);
   }
@@ -79,6 +79,7 @@ class RungeKutta : public Integrator {
     state.q = y.head(nq_);
     state.v = y.segment(nq_, nv_);
     state.work = y[nq_ + nv_];
+    state.z = y.tail(y.size() - (nq_ + nv_ + 1));
   }
   const Tableau& tableau_;
   const Tree* tree_ = nullptr;

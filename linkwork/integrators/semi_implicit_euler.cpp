@@ -15,6 +15,7 @@ class SemiImplicitEuler : public Integrator {
     moved_ = h * to.v;
     displace(equations.model().tree, to.q.data(), moved_.data());
     to.work = from.work + h * rates.power;
+    to.z = from.z + h * rates.zdot;
     to.t = from.t + h;
     return {};
   }

@@ -37,7 +37,7 @@ void check_consistency(EquationsOfMotion& equations, CheckReport& report) {
 }
 
 /// Rank and redundant rows at a state. The formulation that "auto" picks can always tell.
-void find_rank(const Model& model, const State& state, const AutoFormulation& automatic, CheckReport& report) {
+void find_rank(const Model& model, State state, const AutoFormulation& automatic, CheckReport& report) {
   EquationsOfMotion equations(model, make_chosen(formulations(), automatic.choice, "formulation", model),
                               make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
   Derivative rates;
@@ -96,7 +96,8 @@ CheckReport check(const Model& model) {
   find_rank(model, simulation.state(), automatic, report);
   report.dof = report.coordinates - report.rank;
   Derivative rates;
-  report.trouble = simulation.equations().evaluate(simulation.state(), rates).trouble;
+  State start = simulation.state();
+  report.trouble = simulation.equations().evaluate(start, rates).trouble;
   return report;
 }
 

@@ -79,6 +79,7 @@ Summary Simulation::run(const Observer& observer) {
 }
 
 bool Simulation::evaluate_start() {
+  equations_->start(state_);
   const Status status = equations_->evaluate(state_, rates_);
   const Solution& solution = equations_->solution();
   start_rank_ = summary_.rank = solution.rank.rank;
@@ -205,6 +206,7 @@ bool Simulation::record_inside_step(double until) {
       const double h00 = s * s * (1.0 + 2.0 * theta), h10 = h * theta * s * s, h01 = 1.0 - h00, h11 = -h * theta * theta * s;
       inside_.q = h00 * state_.q + h10 * rates_.qdot + h01 * next_.q + h11 * next_rates_.qdot;
       inside_.v = h00 * state_.v + h10 * rates_.vdot + h01 * next_.v + h11 * next_rates_.vdot;
+      inside_.z = h00 * state_.z + h10 * rates_.zdot + h01 * next_.z + h11 * next_rates_.zdot;
       inside_.work = h00 * state_.work + h10 * rates_.power + h01 * next_.work + h11 * next_rates_.power;
       normalize_quaternions(model_.tree, inside_.q.data());
     }

@@ -65,7 +65,7 @@ TEST_P(FormulationOnModel, AgreesWithTheOracleAtRandomConsistentStates) {
   const Model model = build_model(spec);
   std::mt19937 random(31);
   for (int trial = 0; trial < 10; ++trial) {
-    const State state = test::random_consistent_state(model, random);
+    State state = test::random_consistent_state(model, random);
     std::optional<VecX<double>> first;
     for (const auto& entry : formulations()) {
       EquationsOfMotion equations(model, entry.make(model, complete_options(entry.info, {})),
@@ -143,7 +143,7 @@ TEST(Redundancy, AFullRevoluteOrBallClosesAPlanarLoopLikeAPin) {
     const Model model = test::model_of(four_bar_closed_by("[[closure]]\ntype = \"" + type + "\""));
     EquationsOfMotion equations(model, make_chosen(formulations(), {"schur", {}, {}}, "formulation", model),
                                 make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
-    const State state = test::start_state(model);
+    State state = test::start_state(model);
     Derivative rates;
     ASSERT_TRUE(equations.evaluate(state, rates).ok());
     EXPECT_EQ(equations.solution().rank.rank, 2) << type;
@@ -159,7 +159,8 @@ TEST(Redundancy, LagrangeRefusesDependentRowsByName) {
   EquationsOfMotion equations(model, make_chosen(formulations(), {"lagrange", {}, {}}, "formulation", model),
                               make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
   Derivative rates;
-  const Status status = equations.evaluate(test::start_state(model), rates);
+  State state = test::start_state(model);
+  const Status status = equations.evaluate(state, rates);
   EXPECT_EQ(status.trouble,
             "formulation 'lagrange' needs independent constraint rows; rows last.z, last.rx, last.ry add nothing to the others; "
             "use 'schur', or remove them from the model");

@@ -13,7 +13,7 @@ namespace linkwork {
 namespace {
 
 nlohmann::json oracle(const std::string& name) {
-  std::ifstream file(std::string(LINKWORK_SOURCE_DIR) + "/tests/oracles/" + name + ".json");
+  std::ifstream file(test::source_dir() / "tests/oracles" / (name + ".json"));
   return nlohmann::json::parse(file);
 }
 

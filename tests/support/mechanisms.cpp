@@ -13,15 +13,17 @@ namespace linkwork::test {
 Spec spec_of(const std::string& toml) { return read_model_text("linkwork = 1\nname = \"test\"\n" + toml, "test.toml"); }
 Model model_of(const std::string& toml) { return build_model(spec_of(toml)); }
 
+std::filesystem::path source_dir() { return LINKWORK_SOURCE_DIR; }
+
 Spec library_spec(const std::string& name, const std::vector<std::pair<std::string, std::string>>& set) {
   ReadOptions options;
   options.set = set;
-  return read_model_file(std::string(LINKWORK_SOURCE_DIR) + "/models/" + name + ".toml", options);
+  return read_model_file(source_dir() / "models" / (name + ".toml"), options);
 }
 
 std::vector<std::string> library_models() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(LINKWORK_SOURCE_DIR) + "/models"))
+  for (const auto& entry : std::filesystem::directory_iterator(source_dir() / "models"))
     if (entry.path().extension() == ".toml") names.push_back(entry.path().stem());
   std::ranges::sort(names);
   return names;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <random>
 #include <string>
 
@@ -14,6 +15,8 @@ namespace linkwork::test {
 Model model_of(const std::string& toml);
 Spec spec_of(const std::string& toml);
 /// A model of models/, with parameters set.
+/// The root of the repository.
+std::filesystem::path source_dir();
 Spec library_spec(const std::string& name, const std::vector<std::pair<std::string, std::string>>& set = {});
 std::vector<std::string> library_models();
 

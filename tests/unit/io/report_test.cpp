@@ -12,6 +12,7 @@
 #include "linkwork/io/trajectory_file.h"
 #include "linkwork/io/trajectory_reader.h"
 #include "linkwork/model/input_error.h"
+#include "tests/support/mechanisms.h"
 
 namespace linkwork {
 namespace {
@@ -110,7 +111,7 @@ TEST(Report, MayAskForRowsOnlyWhenFollowing) {
 }
 
 TEST(Scene, PlacesJointsOnTheirBodies) {
-  const Spec spec = read_model_file(fs::path(LINKWORK_SOURCE_DIR) / "models/four_bar.toml");
+  const Spec spec = read_model_file(test::source_dir() / "models/four_bar.toml");
   const Model model = build_model(spec);
   const std::vector<std::string> columns{"t", "q.theta", "q.alpha", "q.phi"};
   const Json scene = Json::parse(scene_json(spec, model, columns));

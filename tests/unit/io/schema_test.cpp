@@ -14,6 +14,7 @@
 #include "linkwork/io/toml_value.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
+#include "tests/support/mechanisms.h"
 
 namespace linkwork {
 namespace {
@@ -165,7 +166,7 @@ TEST(SchemaTest, DefaultsInTheDescriptionsAreThoseOfTheReader) {
   EXPECT_EQ(settings.integrator.name, built_in.integrator.name);
 }
 
-std::string documentation() { return read_text_file(std::filesystem::path(LINKWORK_SOURCE_DIR) / "docs" / "model-format.md"); }
+std::string documentation() { return read_text_file(test::source_dir() / "docs" / "model-format.md"); }
 
 TEST(ModelFormatDocumentationTest, HasTheTableOfEveryKindOfTable) {
   const std::string text = documentation();
