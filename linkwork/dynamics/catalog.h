@@ -35,6 +35,7 @@ template <class T>
 struct CatalogEntry {
   CatalogInfo info;
   std::function<std::unique_ptr<T>(const Model&, const Options&)> make;
+  typename T::Traits traits = {};
 };
 
 template <class T>

@@ -23,9 +23,19 @@ struct Solution {
   double inconsistency = 0.0;   // largest acceleration a dependent row asks for in vain
 };
 
+/// The kinds of equations of motion a formulation gives and an integrator takes: accelerations of an ordinary differential
+/// equation, or the residual of a differential-algebraic one of the given index.
+enum class Equations { kAcceleration, kIndex1, kIndex2, kIndex3 };
+
 /// One way to solve M vdot + c = tau + A' lambda, A vdot = b. Owns its scratch; allocates nothing after the first call.
 class Formulation {
  public:
+  struct Traits {
+    Equations gives = Equations::kAcceleration;
+    bool exact = true;                 // accelerations and A' lambda are those of the constrained system, to rounding
+    bool takes_redundant_rows = true;  // else it refuses them in words
+  };
+
   virtual ~Formulation() = default;
   /// Sets State::z of a consistent start, if the formulation integrates more than the motion.
   virtual void start(System&, State&) {}

@@ -7,6 +7,10 @@ namespace linkwork {
 /// One step of a time-stepping method, and the solution inside it.
 class Integrator {
  public:
+  struct Traits {
+    std::vector<Equations> takes{Equations::kAcceleration};
+  };
+
   virtual ~Integrator() = default;
   virtual int order() const = 0;
   /// Whether step() estimates its error, so that the step size can be controlled.

@@ -65,7 +65,8 @@ class Lagrange : public Formulation {
 
 CatalogEntry<Formulation> lagrange_formulation() {
   return {{"lagrange", "the dense system in accelerations and multipliers; needs independent rows", "Khan2006", {}},
-          [](const Model& model, const Options&) { return std::make_unique<Lagrange>(model); }};
+          [](const Model& model, const Options&) { return std::make_unique<Lagrange>(model); },
+          {.takes_redundant_rows = false}};
 }
 
 }  // namespace linkwork

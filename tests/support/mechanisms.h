@@ -14,9 +14,9 @@ namespace linkwork::test {
 /// A model from text, without a file.
 Model model_of(const std::string& toml);
 Spec spec_of(const std::string& toml);
-/// A model of models/, with parameters set.
 /// The root of the repository.
 std::filesystem::path source_dir();
+/// A model of models/, with parameters set.
 Spec library_spec(const std::string& name, const std::vector<std::pair<std::string, std::string>>& set = {});
 std::vector<std::string> library_models();
 
