@@ -9,7 +9,8 @@
 namespace linkwork::cli {
 
 std::vector<CatalogInfo> coordinate_choices() {
-  return {{"auto", "TA, the only ones in this version", "", {}},
+  return {{"auto", "the cheaper of TA and CE, loop by loop", "", {}},
+          {"FA", "every body free, every joint a constraint", "Jain2012", {}},
           {"TA", "joint coordinates of a spanning tree, with constraints where loops are cut", "Jain2012", {}}};
 }
 
@@ -24,20 +25,7 @@ std::vector<CatalogInfo> integrator_choices() { return catalog_infos(integrators
 
 std::vector<CatalogInfo> glue_choices() { return {{"none", "the whole model is solved as one", "", {}}}; }
 
-namespace {
-
-/// Names of the literature that are planned: better told than "did you mean 'TA'?".
-void check_available(const Choice& coordinates) {
-  for (const char* const planned : {"FA", "CE", "hybrid"})
-    if (coordinates.name == planned)
-      throw InputError(coordinates.place, fmt::format("the coordinates '{}' are not in this version", planned),
-                       "one of: " + names(coordinate_choices()));
-}
-
-}  // namespace
-
 void check_choices(const Settings& settings) {
-  check_available(settings.coordinates);
   find_choice(coordinate_choices(), settings.coordinates, "coordinates");
   find_choice(formulation_choices(), settings.formulation, "formulation");
   find_choice(stabilization_choices(), settings.stabilization, "stabilization");

@@ -1,23 +1,17 @@
 #include "linkwork/dynamics/manifold_projection.h"
 
-#include "linkwork/tree/aba.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
 
 ManifoldProjection::ManifoldProjection(const Model& model)
-    : response_(model),
+    : loops_(model.tree, ConstraintTerms(model).groups),
       lambda_(VecX<double>::Zero(model.row_count())),
-      u_(VecX<double>::Zero(model.tree.nv)),
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
 void ManifoldProjection::respond(System& system, const VecX<double>& error) {
-  aba_inertias(system.tree(), system.work());
-  response_.factor(system);
-  response_.solve(error, lambda_);
-  u_.setZero();
-  response_.add_force(system, lambda_, u_);
-  aba_forward(system.tree(), system.work(), u_, change_);
+  loops_.inward_unforced(system.tree(), system.work(), system.terms().groups, error);
+  loops_.outward(system.tree(), system.work(), change_, lambda_);
 }
 
 double ManifoldProjection::correct_position(System& system, State& state, double fraction) {

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "linkwork/dynamics/constraint_response.h"
+#include "linkwork/dynamics/system.h"
+#include "linkwork/tree/loop_elimination.h"
 
 namespace linkwork {
 
@@ -21,8 +22,8 @@ class ManifoldProjection {
  private:
   void respond(System& system, const VecX<double>& error);  // change_ = M^-1 A' (A M^-1 A')^+ error
 
-  ConstraintResponse response_;
-  VecX<double> lambda_, u_, change_;
+  LoopElimination loops_;
+  VecX<double> lambda_, change_;
 };
 
 }  // namespace linkwork

@@ -1,6 +1,8 @@
 #include "linkwork/dynamics/system.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 #include "linkwork/tree/crba.h"
 #include "linkwork/tree/energy.h"
@@ -21,6 +23,10 @@ System::System(const Model& model) : model_(&model), work_(model.tree), terms_(m
   for (const Sensor& sensor : model.sensors) fit(sensor.value);
   slots_.resize(slots);
   jets_.resize(slots);
+  for (const Joint& joint : model.joints) {
+    first_angle_.push_back(last_angle_.size());
+    last_angle_.insert(last_angle_.end(), joint.start.begin(), joint.start.end());
+  }
 }
 
 void System::update(const State& state) {
@@ -95,7 +101,14 @@ System::CoordinateMotion System::coordinate_motion(const Coordinate& coordinate)
   const RelativeMotion m = relative_motion(joint.parent, joint.child);
   std::array<Row, kMaxRows> rows;
   joint.kind->coordinates(m, rows);
-  return {rows[k].value, rows[k].rate(m), rows[k].second_rate(m)};
+  return {unwrapped(joint, k, rows[k].value), rows[k].rate(m), rows[k].second_rate(m)};
+}
+
+double System::unwrapped(const Joint& joint, std::size_t component, double angle) const {
+  if (!joint.kind->is_angle(component)) return angle;
+  double& last = last_angle_[first_angle_[static_cast<std::size_t>(&joint - model_->joints.data())] + component];
+  last += std::remainder(angle - last, 2.0 * std::numbers::pi);
+  return last;
 }
 
 void System::evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns) {
@@ -174,6 +187,7 @@ void System::joint_motion(const Joint& joint, std::span<const double> vdot, std:
   }
   const RelativeMotion m = relative_motion(joint.parent, joint.child, !vdot.empty());
   joint_positions(*joint.kind, m, q);
+  for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) q[k] = unwrapped(joint, k, q[k]);
   std::array<Row, kMaxRows> rows;
   joint.kind->coordinates(m, rows);
   for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k) {

@@ -75,6 +75,11 @@ class System {
   double power_ = 0.0;
   MatX<double> M_, A_, bounds_;
   VecX<double> c_;
+  /// Angles read off relative motions are known up to full turns: the one nearest to the last evaluation is meant.
+  double unwrapped(const Joint& joint, std::size_t component, double angle) const;
+
+  mutable std::vector<double> last_angle_;  // by joint and component; see first_angle_
+  std::vector<std::size_t> first_angle_;    // by joint
   mutable std::vector<double> slots_;
   mutable std::vector<Jet> jets_;
 };

@@ -74,7 +74,8 @@ struct FrameClosure {
   ClosureGeometry geometry;
   const FrameClosureKind* kind = nullptr;  // one of the two is set
   const JointKind* joint_kind = nullptr;
-  JointIndex joint;  // the cut joint it stands for, if any
+  JointIndex joint;       // the cut joint it stands for, if any
+  bool internal = false;  // a joint that is cut only by the choice of coordinates: not part of the output
 
   void evaluate(const RelativeMotion& m, std::span<Row> rows) const {
     if (kind)
@@ -95,6 +96,7 @@ struct ConstraintRow {
   std::string name;  // "closure.row"
   std::string closure;
   Place place;
+  bool internal = false;
 };
 
 /// The three kinds of applied force beside the joints' own stiffness, damping and friction.

@@ -1,21 +1,10 @@
 #include "linkwork/simulation/recorder.h"
 
 #include <array>
-#include <cmath>
-#include <numbers>
 
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
-
-namespace {
-
-bool is_angle(const JointKind& kind, std::size_t component) {
-  const std::string& name = kind.positions[component];
-  return name == "angle" || kind.name == "revolute" || kind.name == "screw" || kind.name == "universal";
-}
-
-}  // namespace
 
 Recorder::Recorder(const Model& model) : model_(&model) {
   columns_.push_back("t");
@@ -25,7 +14,6 @@ Recorder::Recorder(const Model& model) : model_(&model) {
   for (const Joint& joint : model.joints)
     for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) {
       columns_.push_back("q." + coordinate_name(joint, joint.kind->positions[k]));
-      is_cut_angle_.push_back(!joint.in_state() && is_angle(*joint.kind, k));
       q_.push_back(joint.start[k]);
     }
   for (const char* prefix : {"v.", "a."})
@@ -33,9 +21,11 @@ Recorder::Recorder(const Model& model) : model_(&model) {
       for (const std::string& component : joint.kind->velocities) columns_.push_back(prefix + coordinate_name(joint, component));
   for (const Joint& joint : model.joints) v_.resize(v_.size() + joint.kind->velocities.size());
   a_.resize(v_.size());
-  for (const ConstraintRow& row : model.rows) columns_.push_back("lambda." + row.name);
-  for (const FrameClosure& closure : model.frame_closures) add("force." + closure.name, {"x", "y", "z"});
-  for (const FrameClosure& closure : model.frame_closures) add("torque." + closure.name, {"x", "y", "z"});
+  for (const ConstraintRow& row : model.rows)
+    if (!row.internal) columns_.push_back("lambda." + row.name);
+  for (const char* const what : {"force.", "torque."})
+    for (const FrameClosure& closure : model.frame_closures)
+      if (!closure.internal) add(what + closure.name, {"x", "y", "z"});
   add("energy", {"kinetic", "potential", "total"});
   add("error", {"position", "velocity"});
   for (const Sensor& sensor : model.sensors) {
@@ -52,7 +42,8 @@ std::span<const double> Recorder::record(EquationsOfMotion& equations) {
   row_.clear();
   row_.push_back(system.state().t);
   add_joints(equations);
-  for (double lambda : equations.solution().lambda) row_.push_back(lambda);
+  for (int row = 0; row < model_->row_count(); ++row)
+    if (!model_->rows[static_cast<std::size_t>(row)].internal) row_.push_back(equations.solution().lambda[row]);
   add_reactions(equations);
   const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
   row_.insert(row_.end(), {kinetic, potential, kinetic + potential});
@@ -71,10 +62,7 @@ void Recorder::add_joints(EquationsOfMotion& equations) {
     std::array<double, 7> q{};
     std::array<double, 6> v{}, a{};
     equations.system().joint_motion(joint, accelerations, q, v, a);
-    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k, ++iq) {
-      const double turn = 2.0 * std::numbers::pi;
-      q_[iq] = is_cut_angle_[iq] ? q_[iq] + std::remainder(q[k] - q_[iq], turn) : q[k];
-    }
+    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k, ++iq) q_[iq] = q[k];
     for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k, ++iv) v_[iv] = v[k], a_[iv] = a[k];
   }
   row_.insert(row_.end(), q_.begin(), q_.end());
@@ -88,6 +76,7 @@ void Recorder::add_reactions(EquationsOfMotion& equations) {
   const VecX<double>& lambda = equations.solution().lambda;
   for (const bool torque : {false, true})
     for (const FrameClosure& closure : model_->frame_closures) {
+      if (closure.internal) continue;
       std::array<Row, kMaxRows> rows;
       closure.evaluate(system.relative_motion(closure.a, closure.b), rows);
       Vec3<double> sum = Vec3<double>::Zero();

@@ -27,8 +27,7 @@ class Recorder {
   const Model* model_;
   std::vector<std::string> columns_;
   std::vector<double> row_;
-  std::vector<double> q_, v_, a_;   // of all joints, in column order
-  std::vector<char> is_cut_angle_;  // by q column: an angle read off a relative motion, to be unwrapped
+  std::vector<double> q_, v_, a_;  // of all joints, in column order
 };
 
 }  // namespace linkwork

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/catalog.h"
@@ -18,21 +19,33 @@ namespace linkwork {
 namespace {
 
 /// How little may be left of a constraint row (squared, see rank.h) before a position counts as nearly singular.
-constexpr double kNearlySingular = 1e-4;
+constexpr double kNearlySingular = 1e-5;
+
+/// The model with coordinates FA, and the state in them.
+std::unique_ptr<const Model> free_bodies(const Model& model, State& state) {
+  System system(model);
+  system.update(state);
+  auto augmented = std::make_unique<const Model>(fully_augmented(model));
+  State free{state.t, VecX<double>(augmented->tree.nq), VecX<double>(augmented->tree.nv), state.work, {}};
+  free_body_state(model, system.work(), free.q.data(), free.v.data());
+  state = free;
+  return augmented;
+}
 
 }  // namespace
 
 Simulation::Simulation(const Model& model)
-    : model_(model),
-      settings_(model.settings),
+    : settings_(model.settings),
       state_(assemble(model, assembly_)),
+      augmented_(settings_.coordinates.name == "FA" ? free_bodies(model, state_) : nullptr),
+      model_(augmented_ ? *augmented_ : model),
       next_(state_),
       inside_(state_),
-      recorder_(model),
-      warned_limit_(model.joints.size(), 0) {
+      recorder_(model_),
+      warned_limit_(model_.joints.size(), 0) {
   for (Derivative* rates : {&rates_, &next_rates_, &inside_rates_}) {
-    rates->qdot = VecX<double>::Zero(model.tree.nq);
-    rates->vdot = VecX<double>::Zero(model.tree.nv);
+    rates->qdot = VecX<double>::Zero(model_.tree.nq);
+    rates->vdot = VecX<double>::Zero(model_.tree.nv);
   }
   choose_methods();
 }
@@ -55,6 +68,7 @@ void Simulation::choose_methods() {
   integrator_ = make_chosen(integrators(), settings_.integrator, "integrator", model_);
   adaptive_ = integrator_->estimates_error();
   summary_.model = model_.name;
+  summary_.coordinates = augmented_ ? "FA" : "TA";
   summary_.formulation = formulation.name;
   summary_.stabilization = settings_.stabilization.name;
   summary_.integrator = settings_.integrator.name;

@@ -54,10 +54,12 @@ class Simulation {
   bool stop(const std::string& reason);
   double next_output() const;
 
-  const Model& model_;
   const Settings& settings_;
   AssemblyReport assembly_;
-  State state_, next_, inside_;
+  State state_;
+  std::unique_ptr<const Model> augmented_;  // with coordinates FA
+  const Model& model_;                      // that is run
+  State next_, inside_;
   Derivative rates_, next_rates_, inside_rates_;
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Integrator> integrator_;

@@ -53,7 +53,8 @@ ArticulatedInertia<S> project_one_dof(const Node& node, NodeWork<S>& a) {
   return A;
 }
 
-/// Factors the joint's own inertia, and hands what is left of it to the parent.
+}  // namespace
+
 template <class S>
 void articulate(const Tree& tree, TreeWork<S>& work, int i) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
@@ -121,7 +122,6 @@ void articulate(const Tree& tree, TreeWork<S>& work, int i) {
   }
 }
 
-/// u of node i, and the wrench it leaves to its parent.
 template <class S>
 void reduce_force(const Tree& tree, TreeWork<S>& work, int i) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
@@ -154,8 +154,6 @@ void start_inertias(const Tree& tree, TreeWork<S>& work) {
   for (int i = 1; i < tree.size(); ++i) work[i].IA = ArticulatedInertia<S>::of(tree.nodes[static_cast<std::size_t>(i)].inertia);
 }
 
-}  // namespace
-
 template <class S>
 void aba_inertias(const Tree& tree, TreeWork<S>& work) {
   start_inertias(tree, work);
@@ -172,33 +170,36 @@ void aba_backward(const Tree& tree, TreeWork<S>& work) {
 }
 
 template <class S>
-void aba_forward(const Tree& tree, TreeWork<S>& work, const VecX<S>& u, VecX<S>& vdot) {
-  for (int i = 1; i < tree.size(); ++i) {
-    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    NodeWork<S>& a = work[i];
-    a.dw = work[node.parent].dw, a.dv = work[node.parent].dv;
-    if (node.parent != 0) link::motion_to_child(tree, work, i, a.dw, a.dv);
-    const S* const ui = u.data() + node.v;
-    S* const x = vdot.data() + node.v;
-    if (node.kind == NodeKind::kSpherical) {
-      const Mat3<S> Dinv = work.block(i).IA_inverse.template topLeftCorner<3, 3>();
-      Eigen::Map<Vec3<S>>{x} = Dinv * (Eigen::Map<const Vec3<S>>(ui) - a.IA.I * a.dw - a.IA.H * a.dv);
-      a.dw += Eigen::Map<const Vec3<S>>(x);
-    } else if (node.kind == NodeKind::kFree) {
-      const BlockWork<S>& block = work.block(i);
-      Vec6<S> F;
-      F << Eigen::Map<const Vec3<S>>(ui + 3), block.Rq.transpose() * Eigen::Map<const Vec3<S>>(ui);
-      const Vec6<S> A = block.IA_inverse * F;
-      Eigen::Map<Vec3<S>>{x} = block.Rq * (A.template tail<3>() - a.dv);
-      Eigen::Map<Vec3<S>>{x + 3} = A.template head<3>() - a.dw;
-      a.dw = A.template head<3>(), a.dv = A.template tail<3>();
-    } else {
-      const JointAxis axis = joint_axis(node);
-      x[0] = a.Dinv * (ui[0] - a.Uw.dot(a.dw) - a.Uf.dot(a.dv));
-      a.dw.z() += axis.turn * x[0];
-      a.dv.z() += axis.slide * x[0];
-    }
+void accelerate(const Tree& tree, TreeWork<S>& work, int i, const VecX<S>& u, VecX<S>& vdot) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  NodeWork<S>& a = work[i];
+  a.dw = work[node.parent].dw, a.dv = work[node.parent].dv;
+  if (node.parent != 0) link::motion_to_child(tree, work, i, a.dw, a.dv);
+  const S* const ui = u.data() + node.v;
+  S* const x = vdot.data() + node.v;
+  if (node.kind == NodeKind::kSpherical) {
+    const Mat3<S> Dinv = work.block(i).IA_inverse.template topLeftCorner<3, 3>();
+    Eigen::Map<Vec3<S>>{x} = Dinv * (Eigen::Map<const Vec3<S>>(ui) - a.IA.I * a.dw - a.IA.H * a.dv);
+    a.dw += Eigen::Map<const Vec3<S>>(x);
+  } else if (node.kind == NodeKind::kFree) {
+    const BlockWork<S>& block = work.block(i);
+    Vec6<S> F;
+    F << Eigen::Map<const Vec3<S>>(ui + 3), block.Rq.transpose() * Eigen::Map<const Vec3<S>>(ui);
+    const Vec6<S> A = block.IA_inverse * F;
+    Eigen::Map<Vec3<S>>{x} = block.Rq * (A.template tail<3>() - a.dv);
+    Eigen::Map<Vec3<S>>{x + 3} = A.template head<3>() - a.dw;
+    a.dw = A.template head<3>(), a.dv = A.template tail<3>();
+  } else {
+    const JointAxis axis = joint_axis(node);
+    x[0] = a.Dinv * (ui[0] - a.Uw.dot(a.dw) - a.Uf.dot(a.dv));
+    a.dw.z() += axis.turn * x[0];
+    a.dv.z() += axis.slide * x[0];
   }
+}
+
+template <class S>
+void aba_forward(const Tree& tree, TreeWork<S>& work, const VecX<S>& u, VecX<S>& vdot) {
+  for (int i = 1; i < tree.size(); ++i) accelerate(tree, work, i, u, vdot);
 }
 
 template <class S>
@@ -209,6 +210,10 @@ void forward_dynamics(const Tree& tree, TreeWork<S>& work, VecX<S>& vdot) {
   aba_forward(tree, work, work.u, vdot);
 }
 
+template void start_inertias<double>(const Tree&, TreeWork<double>&);
+template void articulate<double>(const Tree&, TreeWork<double>&, int);
+template void reduce_force<double>(const Tree&, TreeWork<double>&, int);
+template void accelerate<double>(const Tree&, TreeWork<double>&, int, const VecX<double>&, VecX<double>&);
 template void aba_inertias<double>(const Tree&, TreeWork<double>&);
 template void aba_inertias<long double>(const Tree&, TreeWork<long double>&);
 template void aba_backward<double>(const Tree&, TreeWork<double>&);

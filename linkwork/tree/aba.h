@@ -23,6 +23,18 @@ void aba_backward(const Tree& tree, TreeWork<S>& work);
 template <class S>
 void aba_forward(const Tree& tree, TreeWork<S>& work, const VecX<S>& u, VecX<S>& vdot);
 
+/// The steps the passes are made of, for recursions that do more on the way. Inward: rigid inertias to start with; then, node by
+/// node, the joint's own inertia is factored and what is left of it handed to the parent; so is the force.
+template <class S>
+void start_inertias(const Tree& tree, TreeWork<S>& work);
+template <class S>
+void articulate(const Tree& tree, TreeWork<S>& work, int node);
+template <class S>
+void reduce_force(const Tree& tree, TreeWork<S>& work, int node);
+/// Outward: the joint's acceleration, and the node's.
+template <class S>
+void accelerate(const Tree& tree, TreeWork<S>& work, int node, const VecX<S>& u, VecX<S>& vdot);
+
 /// The whole algorithm: vdot = M^-1 (tau - c). Needs positions and velocities, tau and external wrenches.
 template <class S>
 void forward_dynamics(const Tree& tree, TreeWork<S>& work, VecX<S>& vdot);

@@ -7,44 +7,65 @@
 
 namespace linkwork {
 
+namespace {
+
+int common_ancestor(const Tree& tree, int a, int b) {
+  // Parents come before their children.
+  while (a != b) (a > b ? a : b) = tree.nodes[static_cast<std::size_t>(std::max(a, b))].parent;
+  return a;
+}
+
+int node_of(const Tree& tree, int dof) {
+  const auto last = std::ranges::upper_bound(tree.nodes, dof, {}, &Node::v);
+  return static_cast<int>(last - tree.nodes.begin()) - 1;
+}
+
+}  // namespace
+
 ForceColumns::ForceColumns(const Tree& tree, std::vector<int> seed_nodes, std::vector<int> seed_dofs, int columns)
     : columns_(columns),
-      wrenches_(seed_nodes.size() * static_cast<std::size_t>(columns)),
-      forces_(seed_dofs.size() * static_cast<std::size_t>(columns), 0.0),
+      seed_nodes_(std::move(seed_nodes)),
+      seed_dofs_(std::move(seed_dofs)),
+      wrenches_(seed_nodes_.size() * static_cast<std::size_t>(columns)),
+      forces_(seed_dofs_.size() * static_cast<std::size_t>(columns), 0.0),
       scale_(static_cast<std::size_t>(columns), 0.0) {
-  std::vector<int> reached(tree.nodes.size(), 0);  // by how many seeds
-  const auto climb = [&](int node) {
-    for (; node != 0; node = tree.nodes[static_cast<std::size_t>(node)].parent) ++reached[static_cast<std::size_t>(node)];
-  };
-  for (int node : seed_nodes) climb(node);
-  std::vector<int> node_of_dof(static_cast<std::size_t>(tree.nv), 0);
-  if (!seed_dofs.empty()) {
-    for (int i = 1; i < tree.size(); ++i)
-      for (int k = 0; k < velocity_count(tree.nodes[static_cast<std::size_t>(i)].kind); ++k)
-        node_of_dof[static_cast<std::size_t>(tree.nodes[static_cast<std::size_t>(i)].v + k)] = i;
-    for (int dof : seed_dofs) climb(node_of_dof[static_cast<std::size_t>(dof)]);
+  std::vector<int> ends(seed_nodes_), tips(seed_nodes_);
+  for (int dof : seed_dofs_) {
+    tips.push_back(node_of(tree, dof));
+    ends.push_back(tree.nodes[static_cast<std::size_t>(tips.back())].parent);
   }
-  const bool is_pair = seed_nodes.size() == 2 && seed_dofs.empty();
+  const bool is_single_frame = ends.size() == 1 && seed_dofs_.empty();
+  root_ = is_single_frame || ends.empty() ? 0 : ends.front();
+  for (int end : ends) root_ = common_ancestor(tree, root_, end);
 
-  std::vector<int> position(tree.nodes.size(), -1);
-  for (int i = tree.size() - 1; i > 0; --i) {
-    if (reached[static_cast<std::size_t>(i)] == 0) continue;
-    position[static_cast<std::size_t>(i)] = static_cast<int>(support_nodes_.size());
-    support_nodes_.push_back({i, -1, 0, is_pair && reached[static_cast<std::size_t>(i)] == 2});
-  }
-  for (SupportNode& s : support_nodes_)
-    s.parent = position[static_cast<std::size_t>(tree.nodes[static_cast<std::size_t>(s.node)].parent)];
+  std::vector<int> way;
+  for (int tip : tips)
+    for (; tip != root_; tip = tree.nodes[static_cast<std::size_t>(tip)].parent) way.push_back(tip);
+  std::ranges::sort(way, std::greater<>());
+  const auto repeated = std::ranges::unique(way);
+  way.erase(repeated.begin(), repeated.end());
+  const auto position = [&](int node) {
+    const auto found = std::ranges::lower_bound(way, node, std::greater<>());
+    return found != way.end() && *found == node ? static_cast<int>(found - way.begin()) : -1;
+  };
+  for (int node : way) support_nodes_.push_back({node, position(tree.nodes[static_cast<std::size_t>(node)].parent), 0});
   for (auto s = support_nodes_.rbegin(); s != support_nodes_.rend(); ++s) {
     const Node& node = tree.nodes[static_cast<std::size_t>(s->node)];
     s->first_dof = static_cast<int>(support_dofs_.size());
     for (int k = 0; k < velocity_count(node.kind); ++k) support_dofs_.push_back(node.v + k);
   }
-  for (int node : seed_nodes) seed_positions_.push_back(position[static_cast<std::size_t>(node)]);
-  for (int dof : seed_dofs)
+  for (int node : seed_nodes_) seed_positions_.push_back(position(node));
+  for (int dof : seed_dofs_)
     seed_dof_positions_.push_back(static_cast<int>(std::ranges::lower_bound(support_dofs_, dof) - support_dofs_.begin()));
   carried_.resize(support_nodes_.size() * static_cast<std::size_t>(columns));
   reduced_.resize(support_dofs_.size() * static_cast<std::size_t>(columns));
   weighted_.resize(reduced_.size());
+}
+
+std::vector<int> ForceColumns::way() const {
+  std::vector<int> nodes;
+  for (const SupportNode& s : support_nodes_) nodes.push_back(s.node);
+  return nodes;
 }
 
 void ForceColumns::seed() const {
@@ -134,7 +155,6 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
 
 void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const {
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
-    if (at.above_loop) return;
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
     std::array<double, 6> u{};
     joint_force(tree, work, at.node, n, f, u.data());
@@ -148,7 +168,6 @@ void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, i
 
 void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
-    if (at.above_loop) return;
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
     const double turning = std::hypot(n.norm(), f.norm() * (work[at.node].X_WN.p - point_).norm());
     for (int k = 0; k < velocity_count(node.kind); ++k) {

@@ -16,11 +16,21 @@ class ForceColumns {
   ForceColumns(const Tree& tree, std::vector<int> seed_nodes, std::vector<int> seed_dofs, int columns);
 
   int columns() const { return columns_; }
+  /// The lowest node that contains all seeds: beyond it the rigid columns cancel. The ground for a single frame.
+  int root() const { return root_; }
+  const std::vector<int>& seed_nodes() const { return seed_nodes_; }
+  const std::vector<int>& seed_dofs() const { return seed_dofs_; }
+  /// The nodes between the seeds and the root, children first.
+  std::vector<int> way() const;
   /// The values, set anew at each state. Wrenches in the node's frame.
   Wrench<double>& wrench(int seed, int column) { return wrenches_[static_cast<std::size_t>(seed * columns_ + column)]; }
+  const Wrench<double>& wrench(int seed, int column) const {
+    return wrenches_[static_cast<std::size_t>(seed * columns_ + column)];
+  }
   /// Where the wrenches act, in the world: only for the scale of rank decisions.
   void set_point(const Vec3<double>& point) { point_ = point; }
   double& force(int seed_dof, int column) { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
+  double force(int seed_dof, int column) const { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
 
   /// Needs aba_inertias() or aba_backward().
   void reduce(const Tree& tree, const TreeWork<double>& work);
@@ -48,16 +58,17 @@ class ForceColumns {
  private:
   struct SupportNode {
     int node;
-    int parent;       // position in support_nodes_, -1: the ground
-    int first_dof;    // position in support_dofs_
-    bool above_loop;  // both ends hang on it: the rigid columns cancel there
+    int parent;     // position in support_nodes_, -1: the root
+    int first_dof;  // position in support_dofs_
   };
   template <class Visit>
   void propagate(const Tree& tree, const TreeWork<double>& work, Visit&& visit) const;
   void seed() const;
 
   int columns_;
-  std::vector<int> seed_positions_;         // of the seed nodes in support_nodes_; -1: the ground
+  int root_ = 0;
+  std::vector<int> seed_nodes_, seed_dofs_;
+  std::vector<int> seed_positions_;         // of the seed nodes in support_nodes_; -1: the root
   std::vector<int> seed_dof_positions_;     // of the seed dofs in support_dofs_
   std::vector<SupportNode> support_nodes_;  // children first
   std::vector<int> support_dofs_;

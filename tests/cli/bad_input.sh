@@ -39,7 +39,7 @@ bad 'are more than 1e+09 rows' "$LINKWORK" run four_bar --every 1e-300
 bad "--formulation: unknown formulation 'shur'; did you mean 'schur'?" "$LINKWORK" run four_bar --formulation shur
 bad "--stabilization: unknown stabilization 'x'; expected one of: projection" "$LINKWORK" run four_bar --stabilization x
 bad "--integrator: unknown integrator 'rk5'; did you mean 'rk4'?" "$LINKWORK" run four_bar --integrator rk5
-bad "--coordinates: the coordinates 'FA' are not in this version; expected one of: auto, TA" "$LINKWORK" run four_bar --coordinates FA
+bad "--coordinates: unknown coordinates 'XY'; expected one of: auto, FA, TA" "$LINKWORK" run four_bar --coordinates XY
 bad '--coordinates: unknown coordinates' "$LINKWORK" run four_bar --coordinates cartesian
 bad "--glue: unknown glue 'mortar'; expected none" "$LINKWORK" run four_bar --glue mortar
 bad "--threads: the value is '2'; expected 1" "$LINKWORK" run four_bar --threads 2

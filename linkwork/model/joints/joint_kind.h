@@ -35,6 +35,10 @@ struct JointKind {
   int nq() const { return static_cast<int>(positions.size()); }
   int nv() const { return static_cast<int>(velocities.size()); }
   bool has_quaternion() const { return nq() != nv(); }
+  /// Whether a position component comes back after a full turn.
+  bool is_angle(std::size_t component) const {
+    return positions[component] == "angle" || name == "revolute" || name == "screw" || name == "universal";
+  }
 };
 
 /// The position components (quaternions included) of a joint between two frames.

@@ -1,0 +1,115 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "linkwork/linalg/rank.h"
+#include "linkwork/tree/force_columns.h"
+
+namespace linkwork {
+
+/// Forward dynamics of a tree whose loops are closed by constraint rows, without M or A:
+///
+///   M vdot + c = tau + A' lambda,   A vdot = b.
+///
+/// The rows of a closure are carried as force columns K from its ends towards the root, through the articulated bodies. What the
+/// joints on the way give in to, they leave in
+///   Lambda = sum u' D^-1 u,   rhs = b - sum u' D^-1 u_joint,   u = S' K,   K <- K - U D^-1 u.            (1)
+/// At the lowest node that contains the whole loop the rows then read, with a the node's acceleration,
+///   Lambda lambda + Lambda_h lambda_h = rhs - K' a,                                                       (2)
+/// where h are rows of loops that reach further up. So lambda is eliminated there: the node's articulated inertia grows by
+/// K Lambda^+ K', its bias by -K Lambda^+ rhs, and the columns h take up the rest. Loops that are local cost O(N) in all, and
+/// loops that meet at the ground a sparse block factorization, ordered when the object is made.
+/// Rows that depend on others (rank.h) get lambda = 0. [Jain2012] L2 for the tree, [Sathya2025] for early elimination.
+class LoopElimination {
+ public:
+  /// One group of columns a closure.
+  LoopElimination(const Tree& tree, std::span<const ForceColumns> groups);
+
+  /// The inward pass. Needs positions, velocities, and the bias wrenches in work.n, work.f. The groups hold the rows of A.
+  void inward(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b);
+  /// The same for M x = A' lambda, A x = b: no force but the constraints'. Overwrites work.n, work.f, work.tau.
+  void inward_unforced(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b);
+  /// The outward pass of either.
+  void outward(const Tree& tree, TreeWork<double>& work, VecX<double>& vdot, VecX<double>& lambda);
+
+  const Rank& rank() const { return rank_; }
+  /// By row.
+  const std::vector<char>& dependent() const { return dependent_; }
+  /// By row: what of b the dependent rows could not meet.
+  const std::vector<double>& inconsistency() const { return inconsistency_; }
+
+ private:
+  /// The columns of a group at one node of its way.
+  struct Passage {
+    int group;
+    int columns;
+    int K;         // first of its wrenches in K_
+    int parent_K;  // the same at the parent, -1: not needed
+    int u;         // first of its numbers in u_, y_: by column, then by dof of the joint
+    int first_row;
+  };
+  struct Coupling {  // of two passages of a node, or of a group with a later one
+    int a, b;
+    int values;  // in Lambda_: a's rows by b's columns, row-major
+  };
+  struct Later {
+    int group;
+    int K;       // of the later group at the node of elimination, -1: none
+    int values;  // in Lambda_, scaled_: the later group's rows by this one's columns
+  };
+  struct Fill {
+    int a, b;  // positions in `later`
+    int values;
+  };
+  struct Group {
+    int columns;
+    int first_row;
+    int node;                         // where it is eliminated
+    int K;                            // there, -1: the ground
+    int diagonal;                     // in Lambda_, inverse_
+    double reach;                     // bound of its lever arms
+    double turning, sliding, seeded;  // sums of D^-1 along its way, for the scale of rank decisions
+    std::vector<Later> later;
+    std::vector<Fill> fill;
+  };
+  struct Seed {  // a wrench of a group
+    int group;
+    int wrench;  // which of the group's
+    int K;
+  };
+  struct Station {  // a node
+    int first_passage, last_passage;
+    int first_coupling, last_coupling;
+    int first_eliminated, last_eliminated;
+    int first_seed, last_seed;  // generalized forces on the joint
+  };
+  struct JointSeed {
+    int group, force, component, passage;
+  };
+
+  void start(std::span<const ForceColumns> groups, const VecX<double>& b);
+  void pass(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int node);
+  void eliminate(int group, std::span<const ForceColumns> groups, TreeWork<double>& work);
+  void recover(int group, const TreeWork<double>& work, VecX<double>& lambda);
+  void scale_rows(const Group& group, const ForceColumns& columns);
+
+  std::vector<Group> groups_;
+  std::vector<int> order_;  // of elimination
+  std::vector<Passage> passages_;
+  std::vector<Coupling> couplings_;
+  std::vector<Seed> seeds_;
+  std::vector<JointSeed> joint_seeds_;
+  std::vector<Station> stations_;
+
+  std::vector<Wrench<double>> K_;
+  std::vector<double> u_, y_;
+  std::vector<double> Lambda_, scaled_, inverse_;
+  std::vector<double> rhs_, scale_;
+  VecX<double> force_;
+  std::vector<char> dependent_;
+  std::vector<double> inconsistency_;
+  Rank rank_;
+};
+
+}  // namespace linkwork
