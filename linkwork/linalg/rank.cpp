@@ -50,16 +50,20 @@ Rank ranked_inverse(std::span<double> gram, int n, std::span<const double> scale
   return result;
 }
 
+void row_scales(const MatX<double>& bounds, const VecX<double>& weights, VecX<double>& scale) {
+  scale.resize(bounds.rows());
+  for (Eigen::Index i = 0; i < bounds.rows(); ++i)
+    scale[i] = (bounds.row(i).array().square() * weights.transpose().array()).sum();
+}
+
 Rank dependent_rows(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights, RankTest& test,
                     std::span<char> dependent) {
   const int n = static_cast<int>(A.rows());
   test.gram.resize(n, n);
-  test.scale.resize(n);
-  for (int i = 0; i < n; ++i) {
-    test.scale[i] = (bounds.row(i).array().square() * weights.transpose().array()).sum();
+  row_scales(bounds, weights, test.scale);
+  for (int i = 0; i < n; ++i)
     for (int j = 0; j <= i; ++j)
       test.gram(i, j) = test.gram(j, i) = (A.row(i).array() * A.row(j).array() * weights.transpose().array()).sum();
-  }
   return ranked_inverse({test.gram.data(), static_cast<std::size_t>(n * n)}, n, {test.scale.data(), static_cast<std::size_t>(n)},
                         dependent);
 }

@@ -14,6 +14,11 @@ namespace linkwork {
 /// means the diagonal of A M^-1 A' (or another metric), so 1e-10 is an angle of 1e-5.
 inline constexpr double kRankTolerance = 1e-10;
 
+/// What remains of a row's squared length is enough to count.
+inline bool is_independent(double remainder, double scale, double tolerance = kRankTolerance) {
+  return scale > 0.0 && remainder > tolerance * scale;
+}
+
 struct Rank {
   int rank = 0;
   double weakest = 1.0;  // of the kept rows: the smallest remainder relative to its scale; near 0 close to a singular position
@@ -24,13 +29,17 @@ struct Rank {
 /// small, or speed does not matter: it is a Gauss-Jordan sweep.
 Rank ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent);
 
+/// Scales of the rows of a dense matrix: squared lengths by bounds of its entries, with columns measured by weights (1/M_jj,
+/// say).
+void row_scales(const MatX<double>& bounds, const VecX<double>& weights, VecX<double>& scale);
+
 /// Scratch of dependent_rows().
 struct RankTest {
   MatX<double> gram;
   VecX<double> scale;
 };
 
-/// Only the decision, for a dense matrix of rows measured by weights of its columns (1/M_jj, say), with bounds on its entries.
+/// Only the decision, for a dense matrix with bounds on its entries, measured like row_scales().
 Rank dependent_rows(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights, RankTest& test,
                     std::span<char> dependent);
 
