@@ -5,13 +5,20 @@
 
 namespace linkwork {
 
-ManifoldProjection::ManifoldProjection(const Model& model)
-    : response_(model),
+ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
+    : metric_(metric),
+      response_(model),
       lambda_(VecX<double>::Zero(model.row_count())),
       u_(VecX<double>::Zero(model.tree.nv)),
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
 void ManifoldProjection::respond(System& system, const VecX<double>& error) {
+  if (metric_ == Metric::kIdentity) {
+    squared_lengths(system.jacobian_bounds(), scale_);
+    basis_.factor(system.jacobian(), scale_);
+    basis_.shortest_solution(error, change_);
+    return;
+  }
   aba_inertias(system.tree(), system.work());
   response_.factor(system);
   response_.solve(error, lambda_);
@@ -32,7 +39,20 @@ void ManifoldProjection::correct_velocity(System& system, State& state) {
   state.v -= change_;
 }
 
+void ManifoldProjection::correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda) {
+  error_ = -system.terms().b;
+  error_.noalias() += system.jacobian() * vdot;
+  respond(system, error_);
+  vdot -= change_;
+  lambda -= lambda_;
+}
+
 void ManifoldProjection::project(System& system, State& state, double good_enough) {
+  project_position(system, state, good_enough);
+  project_velocity(system, state, good_enough);
+}
+
+void ManifoldProjection::project_position(System& system, State& state, double good_enough) {
   if (lambda_.size() == 0) return;
   constexpr int kMostIterations = 10;
   system.update(state);
@@ -44,6 +64,10 @@ void ManifoldProjection::project(System& system, State& state, double good_enoug
     error = system.terms().phi.cwiseAbs().maxCoeff();
     if (error > 0.5 * before) break;  // rounding, or rows that cannot be met
   }
+}
+
+void ManifoldProjection::project_velocity(System& system, State& state, double good_enough) {
+  if (lambda_.size() == 0) return;
   const double speed = std::max(1.0, state.v.size() > 0 ? state.v.cwiseAbs().maxCoeff() : 0.0);
   if (system.terms().rate.cwiseAbs().maxCoeff() > good_enough * speed) correct_velocity(system, state);
 }

@@ -95,6 +95,8 @@ struct ConstraintRow {
   std::string name;  // "closure.row"
   std::string closure;
   Place place;
+  ComplianceSpec compliance = {};
+  bool holonomic = true;  // else it stands at velocity level: A v = u without a phi
 };
 
 /// The three kinds of applied force beside the joints' own stiffness, damping and friction.
