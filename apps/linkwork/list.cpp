@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <memory>
@@ -36,7 +37,9 @@ void print_methods(const std::vector<CatalogInfo>& infos) {
   for (const CatalogInfo& info : infos) {
     Entry entry{info.name, info.summary + (info.reference.empty() ? "" : " [" + info.reference + "]")};
     for (const OptionInfo& option : info.options)
-      entry.details.push_back(fmt::format("{}:{}={:.6g}  {}", info.name, option.name, option.fallback, option.summary));
+      entry.details.push_back(fmt::format("{}:{}={}  {}", info.name, option.name,
+                                          std::isnan(option.fallback) ? "..." : fmt::format("{:.6g}", option.fallback),
+                                          option.summary));
     entries.push_back(std::move(entry));
   }
   print(entries);

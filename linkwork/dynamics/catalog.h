@@ -16,7 +16,7 @@ namespace linkwork {
 
 struct OptionInfo {
   std::string name;
-  double fallback;
+  double fallback;  // NaN: the summary says what it is
   std::string summary;
 };
 

@@ -15,12 +15,13 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   stabilization_->adjust(system_.terms());
   Status status = formulation_->solve(system_, solution_);
   if (!status.ok()) return status;
+  stabilization_->correct(system_, solution_);
   if (!solution_.vdot.allFinite()) return {"the accelerations are not finite"};
   rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   rates.vdot = solution_.vdot;
   rates.zdot = solution_.zdot;
-  rates.power = system_.applied_power() + solution_.lambda.dot(system_.terms().u);
+  rates.power = system_.applied_power() + solution_.lambda.dot(system_.terms().u) + solution_.virtual_power;
   return {};
 }
 

@@ -17,7 +17,8 @@ struct Solution {
 
   VecX<double> vdot;
   VecX<double> lambda;
-  VecX<double> zdot;  // of State::z, by formulations that have it
+  VecX<double> zdot;           // of State::z, by formulations that have it
+  double virtual_power = 0.0;  // of springs and dampers that a formulation puts in place of constraints
   Rank rank;
   std::vector<char> dependent;  // by row: 1 if it adds nothing to the others at this state
   double inconsistency = 0.0;   // largest acceleration a dependent row asks for in vain
@@ -34,6 +35,7 @@ class Formulation {
     Equations gives = Equations::kAcceleration;
     bool exact = true;                 // accelerations and A' lambda are those of the constrained system, to rounding
     bool takes_redundant_rows = true;  // else it refuses them in words
+    bool lives_on_errors = false;      // constraint forces answer to phi and A v - u, which drift control must not take away
   };
 
   virtual ~Formulation() = default;

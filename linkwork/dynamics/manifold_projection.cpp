@@ -4,14 +4,35 @@
 
 namespace linkwork {
 
+<<<<<<< HEAD
 ManifoldProjection::ManifoldProjection(const Model& model)
     : loops_(model.tree, ConstraintTerms(model).groups),
+=======
+ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
+    : metric_(metric),
+      response_(model),
+>>>>>>> wip-compform
       lambda_(VecX<double>::Zero(model.row_count())),
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
 void ManifoldProjection::respond(System& system, const VecX<double>& error) {
+<<<<<<< HEAD
   loops_.inward_unforced(system.tree(), system.work(), system.terms().groups, error);
   loops_.outward(system.tree(), system.work(), change_, lambda_);
+=======
+  if (metric_ == Metric::kIdentity) {
+    squared_lengths(system.jacobian_bounds(), scale_);
+    basis_.factor(system.jacobian(), scale_);
+    basis_.shortest_solution(error, change_);
+    return;
+  }
+  aba_inertias(system.tree(), system.work());
+  response_.factor(system);
+  response_.solve(error, lambda_);
+  u_.setZero();
+  response_.add_force(system, lambda_, u_);
+  aba_forward(system.tree(), system.work(), u_, change_);
+>>>>>>> wip-compform
 }
 
 double ManifoldProjection::correct_position(System& system, State& state, double fraction) {
@@ -26,7 +47,20 @@ void ManifoldProjection::correct_velocity(System& system, State& state) {
   state.v -= change_;
 }
 
+void ManifoldProjection::correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda) {
+  error_ = -system.terms().b;
+  error_.noalias() += system.jacobian() * vdot;
+  respond(system, error_);
+  vdot -= change_;
+  lambda -= lambda_;
+}
+
 void ManifoldProjection::project(System& system, State& state, double good_enough) {
+  project_position(system, state, good_enough);
+  project_velocity(system, state, good_enough);
+}
+
+void ManifoldProjection::project_position(System& system, State& state, double good_enough) {
   if (lambda_.size() == 0) return;
   constexpr int kMostIterations = 10;
   system.update(state);
@@ -38,6 +72,10 @@ void ManifoldProjection::project(System& system, State& state, double good_enoug
     error = system.terms().phi.cwiseAbs().maxCoeff();
     if (error > 0.5 * before) break;  // rounding, or rows that cannot be met
   }
+}
+
+void ManifoldProjection::project_velocity(System& system, State& state, double good_enough) {
+  if (lambda_.size() == 0) return;
   const double speed = std::max(1.0, state.v.size() > 0 ? state.v.cwiseAbs().maxCoeff() : 0.0);
   if (system.terms().rate.cwiseAbs().maxCoeff() > good_enough * speed) correct_velocity(system, state);
 }

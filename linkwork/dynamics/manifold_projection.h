@@ -1,29 +1,51 @@
 #pragma once
 
+<<<<<<< HEAD
 #include "linkwork/dynamics/system.h"
 #include "linkwork/tree/loop_elimination.h"
+=======
+#include "linkwork/dynamics/constraint_response.h"
+#include "linkwork/linalg/row_basis.h"
+>>>>>>> wip-compform
 
 namespace linkwork {
 
-/// Moves states onto the constraints by the smallest change in the mass metric: Gauss-Newton on phi = 0, then A v = u.
+/// What "smallest change" means: dv' M dv, or the plain sum of squares of the coordinates.
+enum class Metric { kMass, kIdentity };
+
+/// Moves states onto the constraints by the smallest change: Gauss-Newton on phi = 0, then A v = u. With the generalized inverse
+/// A+ = W^-1 A' (A W^-1 A')^+ of the metric W, dq = -A+ phi and dv = -A+ (A v - u), [Wu1997] eq. 2.46-2.53.
 class ManifoldProjection {
  public:
-  explicit ManifoldProjection(const Model& model);
+  explicit ManifoldProjection(const Model& model, Metric metric = Metric::kMass);
 
   /// Nothing is done to a state whose errors are below `good_enough`. Iterates until no better. The system is then up to date
   /// with the positions, and its phi is what could not be met.
   void project(System& system, State& state, double good_enough);
+  /// Its two halves. The system is up to date on entry of the second.
+  void project_position(System& system, State& state, double good_enough);
+  void project_velocity(System& system, State& state, double good_enough);
 
-  /// The position and velocity parts by themselves; the system is up to date on entry. They change the state, not the system.
-  /// Returns the largest change of a coordinate.
+  /// One correction; the system is up to date on entry. They change the state, not the system. Returns the largest change of a
+  /// coordinate.
   double correct_position(System& system, State& state, double fraction = 1.0);
   void correct_velocity(System& system, State& state);
+  /// The same for accelerations, with the multipliers that belong to the change: right in the mass metric only, [Wu1997]
+  /// eq. 2.54.
+  void correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda);
 
  private:
-  void respond(System& system, const VecX<double>& error);  // change_ = M^-1 A' (A M^-1 A')^+ error
+  void respond(System& system, const VecX<double>& error);  // change_ = A+ error
 
+<<<<<<< HEAD
   LoopElimination loops_;
   VecX<double> lambda_, change_;
+=======
+  Metric metric_;
+  ConstraintResponse response_;
+  RowBasis basis_;
+  VecX<double> lambda_, u_, change_, scale_, error_;
+>>>>>>> wip-compform
 };
 
 }  // namespace linkwork

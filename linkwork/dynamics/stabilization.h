@@ -1,17 +1,20 @@
 #pragma once
 
-#include "linkwork/dynamics/status.h"
-#include "linkwork/dynamics/system.h"
+#include "linkwork/dynamics/formulation.h"
 
 namespace linkwork {
 
-/// Drift control: acts on the right-hand side b, on the state after a step, or not at all.
+/// Drift control: acts on the right-hand side b, on the accelerations, on the state after a step, or not at all.
 class Stabilization {
  public:
-  struct Traits {};
+  struct Traits {
+    bool holds_positions = false;   // after each step phi = 0 to the constraint tolerance or better,
+    bool holds_velocities = false;  // and A v = u
+  };
 
   virtual ~Stabilization() = default;
   virtual void adjust(ConstraintTerms&) const {}
+  virtual void correct(System&, Solution&) {}
   virtual Status project(System&, State&) { return {}; }
 };
 

@@ -9,7 +9,8 @@
 namespace linkwork {
 
 Catalog<Formulation> formulations() {
-  static const std::array entries{schur_formulation(), lagrange_formulation()};
+  static const std::array entries{schur_formulation(),      lagrange_formulation(), projection_formulation(),
+                                  compliance_formulation(), park_formulation(),     gauss_ga_formulation()};
   return entries;
 }
 

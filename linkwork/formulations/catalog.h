@@ -15,7 +15,11 @@ struct AutoFormulation {
 AutoFormulation choose_formulation(System& system);
 
 // One per file.
+CatalogEntry<Formulation> compliance_formulation();
+CatalogEntry<Formulation> gauss_ga_formulation();
 CatalogEntry<Formulation> lagrange_formulation();
+CatalogEntry<Formulation> park_formulation();
+CatalogEntry<Formulation> projection_formulation();
 CatalogEntry<Formulation> schur_formulation();
 
 }  // namespace linkwork

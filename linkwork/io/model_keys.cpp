@@ -39,6 +39,9 @@ Names joined(Names a, const Names& b) {
 }
 
 const Key kRepeatKey{"repeat", kRepeat, kOptional, "makes one table for each value of an index"};
+const Key kComplianceKey{
+    "compliance", kTable, kOptional,
+    "its virtual springs and dampers in the formulation `compliance`, in place of the formulation's options"};
 
 KeyTable model_keys() {
   return {"model",
@@ -139,6 +142,7 @@ KeyTable joint_keys() {
            {"fixed", kBoolean, kOptional,
             "whether assembly must keep its start position, and its velocity if given; default `false`", moving},
            {"cut", kBoolean, kOptional, "whether it must be a joint that closes a loop; default `false`"},
+           kComplianceKey,
            {"damping", kNotNegative, kOptional, "force or torque per velocity; default `0`", moving},
            {"stiffness", kNotNegative, kOptional, "force or torque per displacement from `rest`; default `0`", plain},
            {"rest", kNumber, kOptional, "coordinate at which the stiffness gives no force; default `0`", plain},
@@ -173,7 +177,18 @@ KeyTable closure_keys() {
            {"joint", kReference, kRequired, "the coordinate it drives: `joint` or `joint.component`", {"drive"}},
            {"value", kExpressionOfTime, kRequired, "what the coordinate must be", {"drive"}},
            {"expression", kExpressionOfPositions, kRequired, "what must be zero", {"expression"}},
+           kComplianceKey,
            kRepeatKey}};
+}
+
+KeyTable compliance_keys() {
+  return {"compliance",
+          "compliance",
+          "",
+          {{"stiffness", kNotNegative, kOptional,
+            "force or torque per error of a row; default: option `stiffness` of the formulation"},
+           {"damping", kNotNegative, kOptional,
+            "force or torque per rate of the error; default: option `damping` of the formulation"}}};
 }
 
 KeyTable connection_keys() {
@@ -193,6 +208,7 @@ KeyTable connection_keys() {
             {"universal"}},
            {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
            {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
+           kComplianceKey,
            kRepeatKey}};
 }
 
@@ -377,9 +393,9 @@ std::vector<std::string> KeyTable::key_names(std::string_view type) const {
 }
 
 const std::vector<KeyTable>& key_tables() {
-  static const std::vector<KeyTable> tables{model_keys(),  settings_keys(), body_keys(),    solid_keys(),
-                                            joint_keys(),  frame_keys(),    closure_keys(), force_keys(),
-                                            sensor_keys(), port_keys(),     module_keys(),  connection_keys()};
+  static const std::vector<KeyTable> tables{model_keys(),  settings_keys(),   body_keys(),      solid_keys(),  joint_keys(),
+                                            frame_keys(),  closure_keys(),    force_keys(),     sensor_keys(), port_keys(),
+                                            module_keys(), connection_keys(), compliance_keys()};
   return tables;
 }
 

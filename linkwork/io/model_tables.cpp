@@ -70,6 +70,15 @@ void read_axes(const TableReader& table, T& target) {
   target.axis2 = (*target.axis2 - cosine * target.axis).normalized();
 }
 
+ComplianceSpec read_compliance(const TableReader& table) {
+  ComplianceSpec compliance;
+  if (!table.has("compliance")) return compliance;
+  const TableReader gains = table.table("compliance", key_table("compliance"));
+  if (gains.has("stiffness")) compliance.stiffness = gains.number("stiffness");
+  if (gains.has("damping")) compliance.damping = gains.number("damping");
+  return compliance;
+}
+
 /// Mass properties
 
 SolidSpec read_solid(const TableReader& table) {
@@ -215,6 +224,7 @@ JointSpec read_joint(const TableReader& table, References& references) {
   table.read("rest", joint.rest);
   table.read("friction", joint.friction);
   if (table.has("limits")) joint.limits = read_limits(table, joint.position);
+  joint.compliance = read_compliance(table);
   return joint;
 }
 
@@ -258,6 +268,7 @@ ClosureSpec read_connection(const TableReader& table) {
   closure.place = table.place();
   read_axes(table, closure);
   table.read("length", closure.length);
+  closure.compliance = read_compliance(table);
   return closure;
 }
 

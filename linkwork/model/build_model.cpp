@@ -238,9 +238,10 @@ class Builder {
     }
   }
 
-  int add_rows(const std::string& closure, const std::vector<std::string>& names, const Place& place) {
+  int add_rows(const std::string& closure, const std::vector<std::string>& names, const Place& place,
+               const ComplianceSpec& compliance) {
     const int first = model_.row_count();
-    for (const std::string& name : names) model_.rows.push_back({closure + "." + name, closure, place});
+    for (const std::string& name : names) model_.rows.push_back({closure + "." + name, closure, place, compliance});
     return first;
   }
 
@@ -254,7 +255,7 @@ class Builder {
     closure.joint_kind = joint.kind;
     closure.joint = index;
     closure.row_count = static_cast<int>(joint.kind->rows.size());
-    closure.first_row = add_rows(joint.name, joint.kind->rows, joint.place);
+    closure.first_row = add_rows(joint.name, joint.kind->rows, joint.place, spec_.joints[index()].compliance);
     if (closure.row_count > 0) model_.frame_closures.push_back(std::move(closure));
   }
 
@@ -263,7 +264,8 @@ class Builder {
   }
 
   void add_coordinate_closure(const ClosureSpec& spec) {
-    CoordinateClosure closure{spec.name, bind(coordinate_relation(spec)), add_rows(spec.name, {"r"}, spec.place)};
+    CoordinateClosure closure{spec.name, bind(coordinate_relation(spec)),
+                              add_rows(spec.name, {"r"}, spec.place, spec.compliance)};
     bool moves = false;
     for (const Variable& slot : closure.phi.slots) {
       if (slot.kind == Variable::Kind::kTime) continue;
@@ -294,7 +296,7 @@ class Builder {
                        "bodies that can move relative to each other");
     closure.geometry = {spec.pitch / (2.0 * std::numbers::pi), spec.length};
     closure.row_count = static_cast<int>(names.size());
-    closure.first_row = add_rows(spec.name, names, spec.place);
+    closure.first_row = add_rows(spec.name, names, spec.place, spec.compliance);
     model_.frame_closures.push_back(std::move(closure));
   }
 

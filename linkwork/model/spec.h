@@ -40,6 +40,12 @@ struct BodySpec {
   Place place;
 };
 
+/// What the formulation "compliance" puts in place of a closure: springs and dampers. What is not given is left to its options.
+struct ComplianceSpec {
+  std::optional<double> stiffness;
+  std::optional<double> damping;
+};
+
 /// A joint of the mechanism, or (see ClosureSpec) the same geometry used as a loop closure.
 struct JointSpec {
   std::string name;
@@ -58,6 +64,7 @@ struct JointSpec {
   double rest = 0.0;
   double friction = 0.0;  // Coulomb force or torque
   std::optional<std::array<double, 2>> limits;
+  ComplianceSpec compliance;  // if it is cut
   Place place;
 };
 
@@ -75,6 +82,7 @@ struct ClosureSpec {
   std::vector<double> coefficients;  // gear: sum of coefficient * coordinate = offset
   double offset = 0.0;
   Expression value;  // drive: function of t; expression: function of t and q that must vanish
+  ComplianceSpec compliance;
   Place place;
 };
 

@@ -32,6 +32,23 @@ std::unique_ptr<const Model> free_bodies(const Model& model, State& state) {
   return augmented;
 }
 
+template <class T>
+const CatalogEntry<T>& chosen_entry(Catalog<T> catalog, const Choice& choice, const std::string& what) {
+  return catalog[find_choice(catalog_infos(catalog), choice, what)];
+}
+
+/// The drift control asked for, or none where the formulation could not work beside it and nobody asked.
+Choice fitting_stabilization(const Choice& formulation, const Choice& wanted, std::vector<std::string>& notes) {
+  const auto& traits = chosen_entry(stabilizations(), wanted, "stabilization").traits;
+  const bool lives_on_errors = chosen_entry(formulations(), formulation, "formulation").traits.lives_on_errors;
+  if (!lives_on_errors || !(traits.holds_positions || traits.holds_velocities)) return wanted;
+  const std::string why = fmt::format("formulation '{}' lives on the constraint errors that stabilization '{}' takes away",
+                                      formulation.name, wanted.name);
+  if (!wanted.place.file.empty()) throw InputError(wanted.place, why, "stabilization 'none' with it");
+  notes.push_back("stabilization 'none' was chosen: " + why);
+  return {"none", {}, {}};
+}
+
 }  // namespace
 
 Simulation::Simulation(const Model& model)
@@ -62,15 +79,15 @@ void Simulation::choose_methods() {
     if (formulation.name != formulations().front().info.name)
       summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", formulation.name, chosen.reason));
   }
-  equations_ =
-      std::make_unique<EquationsOfMotion>(model_, make_chosen(formulations(), formulation, "formulation", model_),
-                                          make_chosen(stabilizations(), settings_.stabilization, "stabilization", model_));
+  const Choice stabilization = fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
+  equations_ = std::make_unique<EquationsOfMotion>(model_, make_chosen(formulations(), formulation, "formulation", model_),
+                                                   make_chosen(stabilizations(), stabilization, "stabilization", model_));
   integrator_ = make_chosen(integrators(), settings_.integrator, "integrator", model_);
   adaptive_ = integrator_->estimates_error();
   summary_.model = model_.name;
   summary_.coordinates = augmented_ ? "FA" : "TA";
   summary_.formulation = formulation.name;
-  summary_.stabilization = settings_.stabilization.name;
+  summary_.stabilization = stabilization.name;
   summary_.integrator = settings_.integrator.name;
 }
 

@@ -9,15 +9,32 @@ namespace linkwork {
 
 namespace {
 
-/// After each step, positions and velocities back onto the constraints by the smallest change in the mass metric. It acts as
-/// soon as an error exceeds a hundredth of the constraint tolerance, so that the tolerance holds throughout; where it cannot, the
-/// run stops.
+enum class Levels { kPosition, kVelocity, kBoth };
+
+/// After each step, positions, velocities or both back onto the constraints by the smallest change in a metric. It acts as soon
+/// as an error exceeds a hundredth of the constraint tolerance, so that the tolerance holds throughout; where positions cannot be
+/// met, the run stops.
 class Projection : public Stabilization {
  public:
-  explicit Projection(const Model& model)
-      : projection_(model), tolerance_(model.settings.constraint_tolerance), good_enough_(0.01 * tolerance_) {}
+  Projection(const Model& model, Levels levels, Metric metric)
+      : levels_(levels),
+        projection_(model, metric),
+        tolerance_(model.settings.constraint_tolerance),
+        good_enough_(0.01 * tolerance_) {}
+
   Status project(System& system, State& state) override {
-    projection_.project(system, state, good_enough_);
+    if (levels_ == Levels::kVelocity) {
+      system.update(state);
+    } else {
+      projection_.project_position(system, state, good_enough_);
+      if (Status status = check(system); !status.ok()) return status;
+    }
+    if (levels_ != Levels::kPosition) projection_.project_velocity(system, state, good_enough_);
+    return {};
+  }
+
+ private:
+  Status check(const System& system) const {
     const VecX<double>& phi = system.terms().phi;
     Eigen::Index worst = 0;
     if (phi.size() == 0 || phi.cwiseAbs().maxCoeff(&worst) <= tolerance_) return {};
@@ -27,17 +44,38 @@ class Projection : public Stabilization {
                     system.model().rows[static_cast<std::size_t>(worst)].closure, std::abs(phi[worst]))};
   }
 
- private:
+  Levels levels_;
   ManifoldProjection projection_;
   double tolerance_;
   double good_enough_;
 };
 
+CatalogEntry<Stabilization> entry(std::string name, std::string summary, Levels levels, Stabilization::Traits traits) {
+  return {{std::move(name),
+           std::move(summary),
+           "Wu1997",
+           {{"mass", 1.0, "weight of the smallest change: 1 the mass matrix, 0 none"}}},
+          [levels](const Model& model, const Options& options) {
+            return std::make_unique<Projection>(model, levels, options.at("mass") != 0.0 ? Metric::kMass : Metric::kIdentity);
+          },
+          traits};
+}
+
 }  // namespace
 
 CatalogEntry<Stabilization> projection_stabilization() {
-  return {{"projection", "moves each step's result back onto the constraints, mass-weighted", "Jain2012", {}},
-          [](const Model& model, const Options&) { return std::make_unique<Projection>(model); }};
+  return entry("projection", "moves each step's result back onto the constraints, positions and velocities", Levels::kBoth,
+               {.holds_positions = true, .holds_velocities = true});
+}
+
+CatalogEntry<Stabilization> position_stabilization() {
+  return entry("position", "moves each step's positions back onto the constraints, velocities are left", Levels::kPosition,
+               {.holds_positions = true});
+}
+
+CatalogEntry<Stabilization> velocity_stabilization() {
+  return entry("velocity", "moves each step's velocities back onto the constraints, positions are left", Levels::kVelocity,
+               {.holds_velocities = true});
 }
 
 }  // namespace linkwork
