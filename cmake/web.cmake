@@ -1,8 +1,9 @@
-# The report page: web/ is bundled into one HTML template, and that compiled into the library. Everything happens in the build
+# The pages: web/ is bundled into an HTML template each, and those compiled into the library. Everything happens in the build
 # tree; packages are fetched by npm in the versions of web/package-lock.json, those for tests only if there are tests.
 
 set(web_tree ${PROJECT_BINARY_DIR}/web)
-set(report_template ${web_tree}/report_template.cpp)
+set(page_templates ${web_tree}/page_templates.cpp)
+set(web_pages report study)
 
 if(LINKWORK_WEB)
   find_program(LINKWORK_NODE NAMES node nodejs)
@@ -13,13 +14,13 @@ if(LINKWORK_WEB)
 endif()
 
 if(NOT LINKWORK_WEB OR NOT LINKWORK_NODE OR NOT LINKWORK_NPM)
-  set(report_template ${PROJECT_BINARY_DIR}/no_report_template.cpp)
-  file(CONFIGURE OUTPUT ${report_template} CONTENT [[
-#include "linkwork/io/report.h"
-
-std::string_view linkwork::report_template() { return {}; }
-]])
-  target_sources(linkwork PRIVATE ${report_template})
+  set(page_templates ${PROJECT_BINARY_DIR}/no_page_templates.cpp)
+  set(no_pages "#include \"linkwork/io/page.h\"\n\n")
+  foreach(page IN LISTS web_pages)
+    string(APPEND no_pages "std::string_view linkwork::${page}_template() { return {}; }\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${page_templates} CONTENT "${no_pages}")
+  target_sources(linkwork PRIVATE ${page_templates})
   return()
 endif()
 
@@ -41,16 +42,16 @@ file(MAKE_DIRECTORY ${web_tree})
 file(GLOB web_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/src/*)
 set(web_scripts ${PROJECT_SOURCE_DIR}/web/build.mjs ${PROJECT_SOURCE_DIR}/web/tsconfig.json)
 add_custom_command(
-  OUTPUT ${report_template}
-  BYPRODUCTS ${web_tree}/report.html
+  OUTPUT ${page_templates}
+  BYPRODUCTS ${web_tree}/report.html ${web_tree}/study.html
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${web_tree}/src
   COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/web/src ${web_tree}/src
   COMMAND ${CMAKE_COMMAND} -E copy ${web_scripts} ${web_tree}
   COMMAND ${LINKWORK_NODE} build.mjs
   DEPENDS ${web_packages_installed} ${web_sources} ${web_scripts}
   WORKING_DIRECTORY ${web_tree}
-  COMMENT "Bundling the report page"
+  COMMENT "Bundling the pages"
   VERBATIM)
 
-target_sources(linkwork PRIVATE ${report_template})
-set_source_files_properties(${report_template} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -Wno-overlength-strings)
+target_sources(linkwork PRIVATE ${page_templates})
+set_source_files_properties(${page_templates} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -Wno-overlength-strings)

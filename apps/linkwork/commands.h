@@ -22,5 +22,6 @@ Command new_command(CLI::App& program);
 Command schema_command(CLI::App& program);
 Command report_command(CLI::App& program);
 Command view_command(CLI::App& program);
+Command study_command(CLI::App& program);
 
 }  // namespace linkwork::cli

@@ -12,6 +12,7 @@
 #include "apps/linkwork/model_argument.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
+#include "studies/catalog.h"
 
 namespace linkwork::cli {
 namespace {
@@ -89,6 +90,13 @@ void print_models() {
   fmt::print("\nin {}\n", folder.string());
 }
 
+void print_studies() {
+  std::vector<Entry> entries;
+  for (const studies::Study& study : studies::all_studies())
+    entries.push_back({study.info.name, study.info.summary + " [" + study.info.reference + "]"});
+  print(entries);
+}
+
 struct Category {
   std::string name;
   std::function<void()> print;
@@ -104,7 +112,7 @@ const std::vector<Category>& categories() {
       {"joints", print_joints},
       {"closures", print_closures},
       {"models", print_models},
-      {"studies", [] { fmt::print("there are no studies in this version\n"); }},
+      {"studies", print_studies},
   };
   return all;
 }
@@ -125,7 +133,7 @@ int list(const std::string& what) {
 }  // namespace
 
 Command list_command(CLI::App& program) {
-  CLI::App* const app = program.add_subcommand("list", "Lists methods, joints, closures and ready models.");
+  CLI::App* const app = program.add_subcommand("list", "Lists methods, joints, closures, ready models and studies.");
   const auto what = std::make_shared<std::string>();
   app->add_option("WHAT", *what, "one of: " + listed(category_names()))->required()->type_name("");
   app->footer(

@@ -2,15 +2,10 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <system_error>
 
 #include "linkwork/io/trajectory_reader.h"
 #include "linkwork/model/input_error.h"
@@ -20,10 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
-
-// Marks of the page: whom it may ask for more, and where the data go.
-constexpr std::string_view kConnectMark = "@LINKWORK_CONNECT@";
-constexpr std::string_view kDataMark = "@LINKWORK_DATA@";
 
 /// Bytes as base64, three at a time.
 class Base64 {
@@ -76,28 +67,6 @@ std::string encoded(const ThinnedRows& rows, ReportPrecision precision) {
   return text;
 }
 
-/// The page up to a mark, which is removed from it together with that part.
-std::string_view cut_at(std::string_view& page, std::string_view mark) {
-  const std::size_t at = page.find(mark);
-  if (at == std::string_view::npos) throw std::invalid_argument("the report page lacks " + std::string(mark));
-  const std::string_view before = page.substr(0, at);
-  page.remove_prefix(at + mark.size());
-  return before;
-}
-
-/// A script element ends at the first "</script", wherever it stands: no '<' may be left. They occur in strings only.
-std::string safe_in_script(const std::string& json) {
-  std::string safe;
-  safe.reserve(json.size());
-  for (const char c : json) {
-    if (c == '<')
-      safe += "\\u003c";
-    else
-      safe += c;
-  }
-  return safe;
-}
-
 std::string read_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream)
@@ -129,21 +98,7 @@ std::string report_html(std::string_view page, std::span<const ReportRun> runs, 
                             {"stride", run.rows.stride()},
                             {"float64", precision == ReportPrecision::kFloat64},
                             {"data", encoded(run.rows, precision)}});
-  std::string html(cut_at(page, kConnectMark));
-  html += following ? "'self'" : "'none'";
-  html += cut_at(page, kDataMark);
-  html += safe_in_script(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-  html += page;
-  return html;
-}
-
-void write_text_file(const fs::path& file, std::string_view text) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "wb"), &std::fclose);
-  if (!stream)
-    throw InputError({file.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
-                     "a folder that can be written to");
-  const bool written = std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
-  if (std::fclose(stream.release()) != 0 || !written) throw std::system_error(errno, std::generic_category(), file.string());
+  return page_html(page, json.dump(-1, ' ', false, Json::error_handler_t::replace), following);
 }
 
 ReportRun read_running(const fs::path& folder) {

@@ -5,12 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "linkwork/io/page.h"
 #include "linkwork/io/thinned_rows.h"
 
 namespace linkwork {
-
-/// The page (web/), with a mark where the data go. Empty if the program was built without it (LINKWORK_WEB=OFF).
-std::string_view report_template();
 
 /// One run, as the page shows it.
 struct ReportRun {
@@ -26,9 +24,6 @@ enum class ReportPrecision { kFloat32, kFloat64 };
 /// Following: the page asks the server it came from for more rows ('linkwork view').
 std::string report_html(std::string_view page, std::span<const ReportRun> runs,
                         ReportPrecision precision = ReportPrecision::kFloat32, bool following = false);
-
-/// Replaces the file. Throws InputError if it cannot be opened, std::system_error when the disk does not take it.
-void write_text_file(const std::filesystem::path& file, std::string_view text);
 
 /// A run from the files it left in its folder: scene.json, trajectory.csv and, once it has ended, summary.json.
 /// Throws InputError if they are not there.

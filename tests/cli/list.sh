@@ -12,7 +12,7 @@ expect 0 'none' "$LINKWORK" list glues
 expect 0 'coordinates angle z; 4 rows as a closure' "$LINKWORK" list joints
 expect 0 'point-on-plane' "$LINKWORK" list closures
 has 'weld'
-expect 0 'no studies' "$LINKWORK" list studies
+expect 0 'generalized-inverse' "$LINKWORK" list studies
 
 expect 0 'Planar four-bar linkage driven by a constant torque on the crank.' "$LINKWORK" list models
 for model in "$SOURCE_DIR"/models/*.toml; do has "$(basename "$model" .toml) "; done
@@ -27,7 +27,7 @@ for axis in formulation stabilization integrator coordinates glue; do
 done
 
 # References are in the bibliography.
-for what in formulations stabilizations integrators coordinates; do
+for what in formulations stabilizations integrators coordinates studies; do
   for key in $("$LINKWORK" list "$what" | grep -oE '\[[A-Z][A-Za-z]+[0-9]{4}\]' | tr -d '[]' | sort -u); do
     grep -qF "{$key," "$SOURCE_DIR/docs/references.bib" || fail "no $key in docs/references.bib"
   done

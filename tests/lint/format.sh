@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
   mapfile -t files < <(git ls-files --cached --others --exclude-standard -- '*.cpp' '*.h')
 else
-  mapfile -t files < <(find linkwork apps tests bench -name '*.cpp' -o -name '*.h')
+  mapfile -t files < <(find linkwork studies apps tests bench -name '*.cpp' -o -name '*.h')
 fi
 existing=()
 for file in "${files[@]}"; do

@@ -40,8 +40,9 @@ def complaint(path, quote, included):
         return f"only {ONLY_IN[included]}/ includes <{included}>"
     in_library = path.startswith("linkwork/")
     if not included.startswith("linkwork/"):
-        if quote == '"' and (in_library or not included.startswith("apps/")):
-            return f'"{included}": a quoted include is written from the root of the repository, and the library includes only itself'
+        allowed = () if in_library else ("studies/",) if path.startswith("studies/") else ("apps/", "studies/")
+        if quote == '"' and not included.startswith(allowed):
+            return f'"{included}": a quoted include is written from the root of the repository, the library includes only itself, and studies no program'
         return None
     if quote == "<":
         return f'<{included}>: include our own headers with quotes'
@@ -88,6 +89,9 @@ def self_check():
         ("linkwork/linkwork.h", '#include "linkwork/io/report.h"'),
         ("apps/linkwork/main.cpp", '#include "apps/linkwork/run.h"'),
         ("apps/linkwork/main.cpp", '#include "linkwork/io/report.h"'),
+        ("apps/linkwork/study.cpp", '#include "studies/catalog.h"'),
+        ("studies/catalog.cpp", '#include "studies/catalog.h"'),
+        ("studies/catalog.cpp", '#include "linkwork/io/page.h"'),
     ]
     wrong = [
         ("linkwork/spatial/pose.h", '#include "linkwork/model/model.h"'),
@@ -99,6 +103,8 @@ def self_check():
         ("apps/linkwork/main.cpp", "#include <mpi.h>"),
         ("linkwork/tree/aba.cpp", '#include "aba.h"'),
         ("linkwork/tree/aba.cpp", '#include "apps/linkwork/run.h"'),
+        ("linkwork/tree/aba.cpp", '#include "studies/catalog.h"'),
+        ("studies/catalog.cpp", '#include "apps/linkwork/run.h"'),
         ("linkwork/tree/aba.cpp", '#include "linkwork/linkwork.h"'),
         ("linkwork/tree/aba.cpp", "#include <linkwork/tree/aba.h>"),
         ("linkwork/utils/text.h", "#include <string>"),
@@ -114,7 +120,7 @@ def main():
     if failures:
         sys.exit("include_lint.py fails its own check:\n" + "\n".join(failures))
     root = Path(sys.argv[1])
-    files = [f for top in ("linkwork", "apps") for f in sorted((root / top).rglob("*")) if f.suffix in (".h", ".cpp")]
+    files = [f for top in ("linkwork", "studies", "apps") for f in sorted((root / top).rglob("*")) if f.suffix in (".h", ".cpp")]
     found = [message for f in files for message in check(f.relative_to(root).as_posix(), f.read_text(encoding="utf-8"))]
     if found:
         sys.exit("\n".join(found))

@@ -1,5 +1,4 @@
 // Colours of bodies, lines and surroundings, for light and dark.
-import { Color } from "three";
 
 export const bodyColors = ["#3b82c4", "#e2803a", "#4ba06b", "#c9556e", "#8a6cc2", "#c2a233", "#3aa6a6", "#b0703f", "#6c7fd8", "#86a23c"];
 export const lineColors = ["#2f7fd1", "#e0732b", "#2f9e63", "#cf4662", "#8159c6", "#b58a17", "#169a9f", "#a8612d", "#d557a8", "#6b8f1e"];
@@ -66,8 +65,4 @@ export function onThemeChange(listener: () => void): void {
 export function toggleTheme(): void {
   document.documentElement.dataset.theme = isDark() ? "light" : "dark";
   document.dispatchEvent(new Event("themechange"));
-}
-
-export function mixed(a: string, b: string, part: number): Color {
-  return new Color(a).lerp(new Color(b), part);
 }

@@ -17,7 +17,7 @@ import {
   CatmullRomCurve3,
   Vector3,
 } from "three";
-import { bodyColors, mixed, runColors, theme } from "./colors";
+import { bodyColors, runColors, theme } from "./colors";
 import type { Body, Closure, Frame, Joint, Run, Solid } from "./data";
 import { frameMatrix, Kinematics } from "./kinematics";
 import { bodyPoints, type Layout } from "./layout";
@@ -101,7 +101,7 @@ export class Mechanism {
     const colors = theme();
     for (const [role, material] of this.materials) {
       const own = role.startsWith("body:") ? role.slice(5) : colors[role as Role];
-      material.color = this.ghost === 0 ? new Color(own) : mixed(own, runColors[this.ghost % runColors.length], 0.75);
+      material.color = this.ghost === 0 ? new Color(own) : new Color(own).lerp(new Color(runColors[this.ghost % runColors.length]), 0.75);
       if (role === "force") material.emissive = material.color.clone().multiplyScalar(0.4);
     }
   }

@@ -1,0 +1,137 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/linkwork/commands.h"
+#include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/terminal.h"
+#include "apps/linkwork/text.h"
+#include "linkwork/io/page.h"
+#include "linkwork/model/input_error.h"
+#include "studies/catalog.h"
+#include "studies/study_file.h"
+
+namespace linkwork::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using studies::Claim;
+using studies::Holds;
+using studies::Study;
+
+constexpr const char* kFooter =
+    R"(A study computes again what a paper shows and says of each of its claims whether it holds. It writes
+  study.json   claims with what was published and what was measured, tables, figures
+  study.html   the same to look at, in one file that needs no network
+The exit code is 0 whether the claims hold or not.
+
+Examples:
+  linkwork list studies
+  linkwork study generalized-inverse
+  linkwork study generalized-inverse --quick --out /tmp/study)";
+
+struct StudyOptions {
+  std::string name;
+  std::string out;
+  bool quick = false;
+  bool quiet = false;
+};
+
+std::vector<std::string> study_names() {
+  std::vector<std::string> names;
+  for (const Study& study : studies::all_studies()) names.push_back(study.info.name);
+  return names;
+}
+
+const Study& find_study(const std::string& name) {
+  const auto all = studies::all_studies();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Study& study) { return study.info.name == name; });
+  if (found == all.end()) throw unknown_name({}, "study", name, study_names());
+  return *found;
+}
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::string verdict(Holds holds) {
+  const std::string text = studies::to_string(holds);
+  return holds == Holds::kYes ? text : highlighted(text, stdout) + std::string(6 - text.size(), ' ');
+}
+
+/// Every claim with its verdict; what was published and measured below it.
+void print_claims(const studies::StudyResult& result) {
+  for (const studies::Part& part : result.parts) {
+    if (part.claims.empty()) continue;
+    fmt::print("\n{}\n", part.title);
+    for (const Claim& claim : part.claims) {
+      fmt::print("  {:<6}  {}\n", verdict(claim.holds), claim.text);
+      if (!claim.published.empty()) fmt::print("          published  {}\n", claim.published);
+      if (!claim.measured.empty()) fmt::print("          measured   {}\n", claim.measured);
+      if (claim.holds != Holds::kYes && !claim.why.empty()) fmt::print("          why        {}\n", claim.why);
+    }
+  }
+}
+
+std::string score(const studies::StudyResult& result) {
+  long yes = 0, partly = 0, no = 0;
+  for (const studies::Part& part : result.parts)
+    for (const Claim& claim : part.claims) ++(claim.holds == Holds::kYes ? yes : claim.holds == Holds::kPartly ? partly : no);
+  return fmt::format("{}: {} {}, {} partly, {} not", counted(yes + partly + no, "claim"), yes, yes == 1 ? "holds" : "hold",
+                     partly, no);
+}
+
+int run_study(const StudyOptions& options) {
+  const Study& study = find_study(options.name);
+  const fs::path folder = options.out.empty() ? fs::path("out") / study.info.name : fs::path(options.out);
+  fs::create_directories(folder);
+  const Stopwatch stopwatch;
+  studies::StudyContext context;
+  context.quick = options.quick;
+  context.models = ready_model_folder();
+  if (!options.quiet)
+    context.progress = [&](const std::string& text) { fmt::print(stderr, "{:7.1f} s  {}\n", stopwatch.seconds(), text); };
+
+  const studies::StudyResult result = study.run(context);
+  const std::string json = study_json(study.info, result, {options.quick, stopwatch.seconds(), LINKWORK_VERSION});
+  write_text_file(folder / "study.json", json);
+  const bool has_page = !study_template().empty();
+  if (has_page) write_text_file(folder / "study.html", studies::study_html(json));
+
+  if (options.quiet) return kDone;
+  fmt::print("{}\n{}\n", study.info.title, study.info.citation);
+  print_claims(result);
+  fmt::print("\n");
+  print_line("claims", score(result));
+  print_line("results", (folder / "study.json").string());
+  if (has_page)
+    print_line("", (folder / "study.html").string() + " (open it in a browser)");
+  else
+    print_line("note", "this program was built without the pages: no study.html");
+  return kDone;
+}
+
+}  // namespace
+
+Command study_command(CLI::App& program) {
+  CLI::App* const app = program.add_subcommand("study", "Reproduces a paper: its figures, tables and claims.");
+  const auto options = std::make_shared<StudyOptions>();
+  app->add_option("NAME", options->name, "one of: " + listed(study_names()))->required()->type_name("");
+  app->add_option("-o,--out", options->out, "folder for the results; default out/NAME")->option_text("DIR");
+  app->add_flag("--quick", options->quick, "smaller sizes and shorter runs");
+  app->add_flag("--quiet", options->quiet, "print nothing but errors");
+  app->footer(kFooter);
+  return {app, [options] { return run_study(*options); }};
+}
+
+}  // namespace linkwork::cli

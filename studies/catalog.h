@@ -1,0 +1,14 @@
+#pragma once
+
+#include <span>
+
+#include "studies/study.h"
+
+namespace linkwork::studies {
+
+std::span<const Study> all_studies();
+
+// One per file.
+Study generalized_inverse_study();
+
+}  // namespace linkwork::studies

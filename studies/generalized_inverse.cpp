@@ -1,0 +1,24 @@
+#include "studies/catalog.h"
+#include "studies/generalized_inverse/parts.h"
+
+namespace linkwork::studies {
+namespace {
+
+StudyResult run(StudyContext& context) {
+  StudyResult result;
+  generalized_inverse::four_bar_kinematics(context, result);
+  return result;
+}
+
+}  // namespace
+
+Study generalized_inverse_study() {
+  return {{"generalized-inverse", "Generalized inverses and genetic algorithms for constrained systems",
+           "dependent rows, operation counts, kinematics, reuse and parallel computation of generalized inverses; Gauss' "
+           "principle by a genetic algorithm",
+           "Wu1997",
+           "F. Wu, doctoral thesis, University of Arizona: generalized inverses, parallel computation and genetic algorithms"},
+          run};
+}
+
+}  // namespace linkwork::studies
