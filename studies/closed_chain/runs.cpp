@@ -47,10 +47,8 @@ Run recorded(const Spec& spec) {
     run.seconds = busy_seconds() - begin;
     run.completed = summary.completed;
     if (!summary.completed) run.trouble = summary.status;
-    if (summary.coordinates != spec.settings.coordinates.name) {  // another method's result must not pass for this one's
-      run.completed = false;
-      run.trouble = "it ran in the coordinates " + summary.coordinates;
-    }
+    if (summary.coordinates != spec.settings.coordinates.name)  // another method's result must not pass for this one's
+      return {.trouble = "it ran in the coordinates " + summary.coordinates};
     if (!run.completed) run.seconds = std::numeric_limits<double>::quiet_NaN();
     run.largest_error = summary.position_error_max;
     summarize_errors(run);

@@ -24,9 +24,9 @@ const std::array<Method, 8>& methods();
 /// A run kept in memory.
 struct Run {
   bool completed = false;
-  std::string trouble;  // why it was refused or did not reach its end
-  std::vector<std::string> columns;
-  std::vector<std::vector<double>> rows;
+  std::string trouble = {};  // why it was refused or did not reach its end
+  std::vector<std::string> columns = {};
+  std::vector<std::vector<double>> rows = {};
   double mean_error = std::numeric_limits<double>::quiet_NaN();  // of the positions of constraints, over all rows of output
   double largest_error = std::numeric_limits<double>::quiet_NaN();
   double seconds = std::numeric_limits<double>::quiet_NaN();  // of processor time
