@@ -9,6 +9,7 @@ namespace linkwork::studies {
 std::span<const Study> all_studies();
 
 // One per file.
+Study closed_chain_study();
 Study generalized_inverse_study();
 
 }  // namespace linkwork::studies

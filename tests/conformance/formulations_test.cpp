@@ -10,6 +10,24 @@
 namespace linkwork {
 namespace {
 
+void add_wrenches(const Spec& spec, System& system, test::OracleForces& forces) {
+  const Model& model = system.model();
+  auto wrench = model.wrenches.begin();  // in the order of the file
+  for (const ForceSpec& f : spec.forces) {
+    if (f.type != "wrench") continue;
+    const Body& body = *std::ranges::find(model.bodies, f.a.body, &Body::name);
+    const Pose<double> X_WB = system.work()[body.node].X_WN * body.X_NB;
+    Vec3<double> force, torque;
+    for (int k = 0; k < 3; ++k) {
+      force[k] = system.evaluate(wrench->force[static_cast<std::size_t>(k)]);
+      torque[k] = system.evaluate(wrench->torque[static_cast<std::size_t>(k)]);
+    }
+    if (f.in_body_axes) force = X_WB.R * force, torque = X_WB.R * torque;
+    forces.wrenches.push_back({f.a.body, X_WB * f.a.at, force, torque});
+    ++wrench;
+  }
+}
+
 /// What acts in a model that the oracle must be told: everything but gravity.
 test::OracleForces oracle_forces(const Spec& spec, System& system) {
   test::OracleForces forces;
@@ -43,14 +61,13 @@ test::OracleForces oracle_forces(const Spec& spec, System& system) {
     if (f.a.body != "ground") forces.wrenches.push_back({f.a.body, p[0], pull, Vec3<double>::Zero()});
     if (f.b.body != "ground") forces.wrenches.push_back({f.b.body, p[1], -pull, Vec3<double>::Zero()});
   }
+  add_wrenches(spec, system, forces);
   return forces;
 }
 
 bool oracle_applies(const Spec& spec) {
   for (const ClosureSpec& c : spec.closures)
     if (c.type == "gear" || c.type == "drive" || c.type == "expression") return false;
-  for (const ForceSpec& f : spec.forces)
-    if (f.type == "wrench") return false;
   for (const JointSpec& j : spec.joints)
     if (j.friction != 0.0) return false;
   return true;
