@@ -18,16 +18,31 @@ namespace linkwork {
 /// R and b1 replace the transformation T = R^-1 of the literature: it is never formed, and b may change while R and A1 are kept.
 class Gigsp {
  public:
+  /// What (1) makes of the rows.
+  struct Factors {
+    MatX<double> A1;        // transposed; its first rank.rank columns are the non-zero rows of A1
+    MatX<double> R;         // by row, and position in kept
+    std::vector<int> kept;  // independent rows, in their order
+    std::vector<char> dependent;
+    Rank rank;
+
+    /// For m rows of length n, before the first: all dependent.
+    void clear(Eigen::Index n, Eigen::Index m);
+  };
+
   /// (1). Column i of `rows` is row i of B, so that rows are contiguous. scale: squared lengths, see rank.h. A row depends on
   /// earlier ones when what remains of its squared length is at most `tolerance` times its scale.
   void factor(const MatX<double>& rows, std::span<const double> scale, double tolerance = kRankTolerance);
 
-  int rows() const { return static_cast<int>(dependent_.size()); }
-  const Rank& rank() const { return rank_; }
-  const std::vector<char>& dependent() const { return dependent_; }
+  /// For a process that makes the factors in another way (transport/block_gram_schmidt.h); carry() comes next.
+  Factors& factors() { return factors_; }
+
+  int rows() const { return static_cast<int>(factors_.dependent.size()); }
+  const Rank& rank() const { return factors_.rank; }
+  const std::vector<char>& dependent() const { return factors_.dependent; }
   /// The independent rows, in their order; column k of directions() is the non-zero row of A1 that belongs to kept()[k].
-  std::span<const int> kept() const { return {kept_.data(), static_cast<std::size_t>(rank_.rank)}; }
-  auto directions() const { return A1_.leftCols(rank_.rank); }
+  std::span<const int> kept() const { return factors_.kept; }
+  auto directions() const { return factors_.A1.leftCols(factors_.rank.rank); }
 
   /// (2). Not normalised: inconsistency()[i] is what a dependent row i asks for beyond the earlier ones, in its own units; 0 on
   /// the others.
@@ -43,13 +58,9 @@ class Gigsp {
   void dependency(int row, VecX<double>& coefficients) const;
 
  private:
-  void solve_transposed(VecX<double>& x) const;  // R' on the kept rows, x by position in kept_
+  void solve_transposed(VecX<double>& x) const;  // R' on the kept rows, x by position in factors_.kept
 
-  MatX<double> A1_;  // transposed, and without its zero rows
-  MatX<double> R_;   // by row, and position in kept_
-  std::vector<int> kept_;
-  std::vector<char> dependent_;
-  Rank rank_;
+  Factors factors_;
   VecX<double> b1_, inconsistency_, carried_size_;
   VecX<double> row_, share_;
   mutable VecX<double> by_position_;

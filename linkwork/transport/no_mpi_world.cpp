@@ -1,0 +1,14 @@
+// Compiled instead of mpi_world.cpp where the library is built without MPI.
+#include <stdexcept>
+
+#include "linkwork/transport/mpi_world.h"
+
+namespace linkwork {
+
+MpiWorld::MpiWorld() : transport_(std::make_unique<InProcess>()) {
+  if (under_mpirun()) throw std::runtime_error("started by mpirun, but built without MPI: build with -DLINKWORK_MPI=ON");
+}
+
+MpiWorld::~MpiWorld() = default;
+
+}  // namespace linkwork

@@ -1,0 +1,171 @@
+#include "linkwork/transport/thread_team.h"
+
+#include <algorithm>
+#include <atomic>
+#include <barrier>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace linkwork {
+
+namespace {
+
+/// Thrown on ranks that wait for one that has failed.
+struct Stopped {};
+
+/// Where the ranks of one task meet. A rank that fails leaves, and the others find out at the next meeting.
+class MeetingPoint {
+ public:
+  explicit MeetingPoint(int size) : data_(static_cast<std::size_t>(size)), barrier_(size) {}
+
+  void meet() {
+    barrier_.arrive_and_wait();
+    if (failed_) throw Stopped{};
+  }
+
+  void leave() {
+    failed_ = true;
+    barrier_.arrive_and_drop();
+  }
+
+  void show(int rank, double* data) { data_[static_cast<std::size_t>(rank)] = data; }
+  const double* shown_by(int rank) const { return data_[static_cast<std::size_t>(rank)]; }
+
+ private:
+  std::vector<double*> data_;  // by rank: the array of the message under way
+  std::barrier<> barrier_;
+  std::atomic<bool> failed_ = false;
+};
+
+class ThreadTransport final : public Transport {
+ public:
+  ThreadTransport(MeetingPoint& point, int rank, int size) : point_(point), rank_(rank), size_(size) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void broadcast(std::span<double> data, int root) override {
+    exchange(data, [&] {
+      if (rank_ != root) std::copy_n(point_.shown_by(root), data.size(), data.data());
+    });
+  }
+
+  void gather(std::span<double> data, std::span<const int> ends) override {
+    exchange(data, [&] {
+      std::size_t begin = 0;
+      for (int r = 0; r < size_; ++r) {
+        const auto end = static_cast<std::size_t>(ends[static_cast<std::size_t>(r)]);
+        if (r != rank_) std::copy(point_.shown_by(r) + begin, point_.shown_by(r) + end, data.data() + begin);
+        begin = end;
+      }
+    });
+  }
+
+  void wait_for_all() override { point_.meet(); }
+
+ private:
+  /// Copies while the arrays of all ranks hold still.
+  template <class Copy>
+  void exchange(std::span<double> data, Copy copy) {
+    point_.show(rank_, data.data());
+    point_.meet();
+    copy();
+    point_.meet();
+  }
+
+  MeetingPoint& point_;
+  int rank_, size_;
+};
+
+}  // namespace
+
+class ThreadTeam::Shared {
+ public:
+  explicit Shared(int size) : size_(size), errors_(static_cast<std::size_t>(size)) {
+    for (int rank = 1; rank < size; ++rank) threads_.emplace_back([this, rank] { serve(rank); });
+  }
+
+  ~Shared() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    start_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  int size() const { return size_; }
+
+  void run(const std::function<void(Transport&)>& task) {
+    {
+      const std::lock_guard lock(mutex_);
+      task_ = &task;
+      point_.emplace(size_);
+      std::ranges::fill(errors_, nullptr);
+      working_ = size_ - 1;
+      ++round_;
+    }
+    start_.notify_all();
+    work(0);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return working_ == 0; });
+    for (const std::exception_ptr& error : errors_)
+      if (error) std::rethrow_exception(error);
+  }
+
+ private:
+  void serve(int rank) {
+    int served = 0;
+    while (true) {
+      {
+        std::unique_lock lock(mutex_);
+        start_.wait(lock, [&] { return closing_ || round_ != served; });
+        if (closing_) return;
+        served = round_;
+      }
+      work(rank);
+      const std::lock_guard lock(mutex_);
+      if (--working_ == 0) done_.notify_one();
+    }
+  }
+
+  void work(int rank) {
+    ThreadTransport transport(*point_, rank, size_);
+    try {
+      (*task_)(transport);
+    } catch (const Stopped&) {
+      point_->leave();
+    } catch (...) {
+      errors_[static_cast<std::size_t>(rank)] = std::current_exception();
+      point_->leave();
+    }
+  }
+
+  int size_;
+  std::mutex mutex_;
+  std::condition_variable start_, done_;
+  std::optional<MeetingPoint> point_;
+  const std::function<void(Transport&)>* task_ = nullptr;
+  std::vector<std::exception_ptr> errors_;
+  int round_ = 0;
+  int working_ = 0;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;  // last: they use the rest
+};
+
+ThreadTeam::ThreadTeam(int size) {
+  if (size < 1) throw std::invalid_argument("a team has at least one thread");
+  shared_ = std::make_unique<Shared>(size);
+}
+ThreadTeam::~ThreadTeam() = default;
+
+int ThreadTeam::size() const { return shared_->size(); }
+void ThreadTeam::run(const std::function<void(Transport&)>& task) { shared_->run(task); }
+
+}  // namespace linkwork

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <span>
+
+namespace linkwork {
+
+/// A group of ranks that work on one problem, and the messages between them. Every rank calls the same functions in the same
+/// order with arrays of the same length.
+///
+/// None of the messages adds numbers up: a sum over ranks would depend on how many there are. What is added is collected first
+/// and added in an order fixed by the problem, see ordered_sum(), so that any number of ranks gives the same bits.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+
+  /// All get what `root` has.
+  virtual void broadcast(std::span<double> data, int root) = 0;
+
+  /// Rank r brings data[ends[r - 1], ends[r]), with ends[-1] = 0 and ends[size - 1] = data.size(); all get the whole.
+  virtual void gather(std::span<double> data, std::span<const int> ends) = 0;
+
+  /// Returns when all have called it.
+  virtual void wait_for_all() = 0;
+};
+
+/// Transport of a program that works alone.
+class InProcess final : public Transport {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  void broadcast(std::span<double>, int) override {}
+  void gather(std::span<double>, std::span<const int>) override {}
+  void wait_for_all() override {}
+};
+
+/// Tasks begin, ..., end - 1 out of `count`, those of one rank: as equal shares as possible, in order of rank.
+struct Share {
+  int begin = 0;
+  int end = 0;
+};
+Share share_of(int count, int rank, int size);
+
+/// sum = the sum of the columns of the column-major sum.size() x count matrix `terms`, from first to last. Each rank brings the
+/// columns that share_of(count, rank, size) assigns to it. The result is the same for any number of ranks, to the last bit.
+void ordered_sum(Transport& transport, std::span<double> terms, int count, std::span<double> sum);
+
+}  // namespace linkwork
