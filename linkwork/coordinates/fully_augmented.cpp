@@ -30,7 +30,10 @@ void close_joint(Model& model, JointIndex index) {
   closure.internal = true;
   closure.row_count = static_cast<int>(joint.kind->rows.size());
   closure.first_row = model.row_count();
-  for (const std::string& row : joint.kind->rows) model.rows.push_back({joint.name + "." + row, joint.name, joint.place, true});
+  for (const std::string& row : joint.kind->rows) {
+    model.rows.push_back({joint.name + "." + row, joint.name, joint.place});
+    model.rows.back().internal = true;
+  }
   model.frame_closures.push_back(std::move(closure));
 }
 

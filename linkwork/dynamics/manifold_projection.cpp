@@ -4,35 +4,21 @@
 
 namespace linkwork {
 
-<<<<<<< HEAD
-ManifoldProjection::ManifoldProjection(const Model& model)
-    : loops_(model.tree, ConstraintTerms(model).groups),
-=======
 ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
     : metric_(metric),
-      response_(model),
->>>>>>> wip-compform
+      loops_(model.tree, ConstraintTerms(model).groups),
       lambda_(VecX<double>::Zero(model.row_count())),
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
 void ManifoldProjection::respond(System& system, const VecX<double>& error) {
-<<<<<<< HEAD
-  loops_.inward_unforced(system.tree(), system.work(), system.terms().groups, error);
-  loops_.outward(system.tree(), system.work(), change_, lambda_);
-=======
   if (metric_ == Metric::kIdentity) {
     squared_lengths(system.jacobian_bounds(), scale_);
     basis_.factor(system.jacobian(), scale_);
     basis_.shortest_solution(error, change_);
     return;
   }
-  aba_inertias(system.tree(), system.work());
-  response_.factor(system);
-  response_.solve(error, lambda_);
-  u_.setZero();
-  response_.add_force(system, lambda_, u_);
-  aba_forward(system.tree(), system.work(), u_, change_);
->>>>>>> wip-compform
+  loops_.inward_unforced(system.tree(), system.work(), system.terms().groups, error);
+  loops_.outward(system.tree(), system.work(), change_, lambda_);
 }
 
 double ManifoldProjection::correct_position(System& system, State& state, double fraction) {

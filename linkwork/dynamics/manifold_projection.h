@@ -1,12 +1,8 @@
 #pragma once
 
-<<<<<<< HEAD
 #include "linkwork/dynamics/system.h"
-#include "linkwork/tree/loop_elimination.h"
-=======
-#include "linkwork/dynamics/constraint_response.h"
 #include "linkwork/linalg/row_basis.h"
->>>>>>> wip-compform
+#include "linkwork/tree/loop_elimination.h"
 
 namespace linkwork {
 
@@ -37,15 +33,10 @@ class ManifoldProjection {
  private:
   void respond(System& system, const VecX<double>& error);  // change_ = A+ error
 
-<<<<<<< HEAD
-  LoopElimination loops_;
-  VecX<double> lambda_, change_;
-=======
   Metric metric_;
-  ConstraintResponse response_;
+  LoopElimination loops_;
   RowBasis basis_;
-  VecX<double> lambda_, u_, change_, scale_, error_;
->>>>>>> wip-compform
+  VecX<double> lambda_, change_, scale_, error_;
 };
 
 }  // namespace linkwork

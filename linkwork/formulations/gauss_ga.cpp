@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
-#include "linkwork/dynamics/constraint_response.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/linalg/genetic_algorithm.h"
 #include "linkwork/tree/aba.h"
+#include "linkwork/tree/loop_elimination.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
@@ -35,7 +35,11 @@ struct SearchOptions {
 class GaussPrinciple : public Formulation {
  public:
   GaussPrinciple(const Model& model, const SearchOptions& search, const GeneticOptions& genetic)
-      : n_(model.tree.nv), m_(model.row_count()), search_(search), algorithm_(n_, genetic), response_(model) {
+      : n_(model.tree.nv),
+        m_(model.row_count()),
+        search_(search),
+        algorithm_(n_, genetic),
+        loops_(model.tree, ConstraintTerms(model).groups) {
     free_ = change_ = y_ = VecX<double>::Zero(n_);
     rhs_ = VecX<double>::Zero(m_);
     a_ = before_ = half_range_ = VecX<double>::Zero(n_);
@@ -127,19 +131,19 @@ class GaussPrinciple : public Formulation {
 
   /// (3)
   void find_multipliers(System& system, Solution& solution) {
-    response_.factor(system);
     beyond_free_ = solution.vdot - free_;
     rhs_.noalias() = *A_ * beyond_free_;
-    response_.solve(rhs_, solution.lambda);
-    solution.rank = response_.rank();
-    std::ranges::copy(response_.dependent(), solution.dependent.begin());
+    loops_.inward_unforced(system.tree(), system.work(), system.terms().groups, rhs_);
+    loops_.outward(system.tree(), system.work(), beyond_free_, solution.lambda);
+    solution.rank = loops_.rank();
+    std::ranges::copy(loops_.dependent(), solution.dependent.begin());
   }
 
   int n_, m_;
   SearchOptions search_;
   GeneticAlgorithm algorithm_;
   GeneticAlgorithm::Objective objective_;
-  ConstraintResponse response_;
+  LoopElimination loops_;
   const MatX<double>* M_ = nullptr;
   const MatX<double>* A_ = nullptr;
   const VecX<double>* b_ = nullptr;

@@ -96,12 +96,9 @@ struct ConstraintRow {
   std::string name;  // "closure.row"
   std::string closure;
   Place place;
-<<<<<<< HEAD
-  bool internal = false;
-=======
   ComplianceSpec compliance = {};
   bool holonomic = true;  // else it stands at velocity level: A v = u without a phi
->>>>>>> wip-compform
+  bool internal = false;  // of an internal closure
 };
 
 /// The three kinds of applied force beside the joints' own stiffness, damping and friction.
