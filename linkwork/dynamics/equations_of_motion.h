@@ -26,7 +26,11 @@ class EquationsOfMotion {
   /// it that the formulation takes for functions of the others are made so (Formulation::prepare).
   Status evaluate(State& state, Derivative& rates);
   /// Moves a state back onto the constraints, if the stabilization does that.
-  Status project(State& state) { return stabilization_->project(system_, state); }
+  Status project(State& state) { return formulation_->holds_constraints() ? Status{} : stabilization_->project(system_, state); }
+  /// Tells the formulation that the last evaluated state is the start of a new step.
+  void accept_step() { formulation_->accept_step(system_); }
+  /// Has the solution hold all multipliers: evaluate() computes only what the motion needs.
+  void complete() { formulation_->complete(system_, solution_); }
 
   System& system() { return system_; }
   const Solution& solution() const { return solution_; }

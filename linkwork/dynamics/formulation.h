@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "linkwork/dynamics/status.h"
@@ -22,6 +23,7 @@ struct Solution {
   Rank rank;
   std::vector<char> dependent;  // by row: 1 if it adds nothing to the others at this state
   double inconsistency = 0.0;   // largest acceleration a dependent row asks for in vain
+  std::string remark;           // what the run should say of this evaluation
 };
 
 /// The kinds of equations of motion a formulation gives and an integrator takes: accelerations of an ordinary differential
@@ -49,6 +51,12 @@ class Formulation {
   }
   /// The system is up to date, forces included, and terms().b adjusted by the stabilization.
   virtual Status solve(System& system, Solution& solution) = 0;
+  /// Multipliers that solve() left out because the motion does not need them. The system is as solve() left it.
+  virtual void complete(System&, Solution&) {}
+  /// A step was taken: the time to change what must stay the same within steps. The system holds the new state's evaluation.
+  virtual void accept_step(System&) {}
+  /// Whether prepare() makes every state meet the constraints, so that there is nothing to stabilize.
+  virtual bool holds_constraints() const { return false; }
 };
 
 }  // namespace linkwork

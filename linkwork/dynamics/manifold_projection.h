@@ -1,8 +1,8 @@
 #pragma once
 
+#include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/dynamics/system.h"
 #include "linkwork/linalg/row_basis.h"
-#include "linkwork/tree/loop_elimination.h"
 
 namespace linkwork {
 

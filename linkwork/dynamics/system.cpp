@@ -30,11 +30,24 @@ System::System(const Model& model) : model_(&model), work_(model.tree), terms_(m
 }
 
 void System::update(const State& state) {
+  update_positions(state);
+  update_motion(state);
+}
+
+void System::update_positions(const State& state) {
   state_ = &state;
-  update_positions(tree(), state.q.data(), work_);
-  update_velocities(tree(), state.v.data(), work_);
+  linkwork::update_positions(tree(), state.q.data(), work_);
   std::size_t group = 0;
-  for (const FrameClosure& closure : model_->frame_closures) evaluate_frame_closure(closure, terms_.groups[group++]);
+  for (const FrameClosure& closure : model_->frame_closures) evaluate_frame_position(closure, terms_.groups[group++]);
+  for (const CoordinateClosure& closure : model_->coordinate_closures)
+    evaluate_coordinate_closure(closure, terms_.groups[group++]);
+}
+
+void System::update_motion(const State& state) {
+  state_ = &state;
+  update_velocities(tree(), state.v.data(), work_);
+  for (const FrameClosure& closure : model_->frame_closures) evaluate_frame_motion(closure);
+  std::size_t group = model_->frame_closures.size();
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
 }
@@ -79,18 +92,29 @@ std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, con
   return {{-(n_a + point_a.cross(f_a)), -f_a}, {n_b + b.X_NF.p.cross(f_b), f_b}};
 }
 
-void System::evaluate_frame_closure(const FrameClosure& closure, ForceColumns& columns) {
-  const RelativeMotion m = relative_motion(closure.a, closure.b);
-  columns.set_point(pose(closure.b).p);
+void System::evaluate_frame_position(const FrameClosure& closure, ForceColumns& columns) {
+  RelativeMotion m;
+  const Pose<double> X_WA = pose(closure.a), X_WB = pose(closure.b);
+  m.R.noalias() = X_WA.R.transpose() * X_WB.R;
+  m.p.noalias() = X_WA.R.transpose() * (X_WB.p - X_WA.p);
+  columns.set_point(X_WB.p);
   std::array<Row, kMaxRows> rows;
   closure.evaluate(m, rows);
   for (int r = 0; r < closure.row_count; ++r) {
     const Row& row = rows[static_cast<std::size_t>(r)];
-    const int i = closure.first_row + r;
-    terms_.phi[i] = row.value;
-    terms_.rate[i] = row.rate(m);
-    terms_.b[i] = -row.second_rate(m);
+    terms_.phi[closure.first_row + r] = row.value;
     std::tie(columns.wrench(0, r), columns.wrench(1, r)) = row_wrenches(*this, closure.a, closure.b, m, row);
+  }
+}
+
+void System::evaluate_frame_motion(const FrameClosure& closure) {
+  const RelativeMotion m = relative_motion(closure.a, closure.b);
+  std::array<Row, kMaxRows> rows;
+  closure.evaluate(m, rows);
+  for (int r = 0; r < closure.row_count; ++r) {
+    const Row& row = rows[static_cast<std::size_t>(r)];
+    terms_.rate[closure.first_row + r] = row.rate(m);
+    terms_.b[closure.first_row + r] = -row.second_rate(m);
   }
 }
 

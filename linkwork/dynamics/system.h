@@ -23,6 +23,9 @@ class System {
 
   /// Kinematics and constraint terms (phi, rate, b and the columns of A).
   void update(const State& state);
+  /// The same in two parts, for those who set velocities in between: poses, phi, u and the columns of A; then the rest.
+  void update_positions(const State& state);
+  void update_motion(const State& state);
   /// Applied forces: tau and external wrenches. After update().
   void update_forces();
 
@@ -58,7 +61,8 @@ class System {
     double value, rate, second_rate;
   };
   CoordinateMotion coordinate_motion(const Coordinate& coordinate) const;
-  void evaluate_frame_closure(const FrameClosure& closure, ForceColumns& columns);
+  void evaluate_frame_position(const FrameClosure& closure, ForceColumns& columns);
+  void evaluate_frame_motion(const FrameClosure& closure);
   void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
   void add_coordinate_force(const Coordinate& coordinate, double force);
   void add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force);

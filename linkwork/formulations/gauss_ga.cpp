@@ -5,10 +5,10 @@
 #include <cmath>
 #include <vector>
 
+#include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/linalg/genetic_algorithm.h"
 #include "linkwork/tree/aba.h"
-#include "linkwork/tree/loop_elimination.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {

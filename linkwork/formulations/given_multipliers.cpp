@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/tree/aba.h"
-#include "linkwork/tree/loop_elimination.h"
 
 namespace linkwork {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/formulations/catalog.h"
-#include "linkwork/tree/loop_elimination.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {

@@ -53,4 +53,10 @@ struct Tree {
   int size() const { return static_cast<int>(nodes.size()); }
 };
 
+/// The lowest node that both hang on, or are.
+inline int common_ancestor(const Tree& tree, int a, int b) {
+  while (a != b) (a > b ? a : b) = tree.nodes[static_cast<std::size_t>(a > b ? a : b)].parent;  // parents come first
+  return a;
+}
+
 }  // namespace linkwork

@@ -38,6 +38,7 @@ Recorder::Recorder(const Model& model) : model_(&model) {
 
 std::span<const double> Recorder::record(EquationsOfMotion& equations) {
   System& system = equations.system();
+  equations.complete();
   update_accelerations(system.tree(), equations.solution().vdot.data(), system.work());
   row_.clear();
   row_.push_back(system.state().t);

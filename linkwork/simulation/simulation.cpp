@@ -10,6 +10,7 @@
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/formulations/embedding.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "linkwork/tree/kinematics.h"
@@ -71,7 +72,13 @@ void Simulation::choose_methods() {
   Choice formulation = settings_.formulation;
   summary_.notes = model_.notes;
   if (!assembly_.moved.empty()) summary_.notes.push_back(describe(assembly_));
-  if (formulation.name == "auto") {
+  const bool embeds = settings_.coordinates.name == "CE" && model_.row_count() > 0;
+  if (embeds && formulation.name != "auto")
+    throw InputError(
+        formulation.place,
+        fmt::format("with coordinates 'CE' there are no constraints left for the formulation '{}'", formulation.name),
+        "the formulation 'auto', or the coordinates 'TA' or 'FA'");
+  if (formulation.name == "auto" && !embeds) {
     System system(model_);
     system.update(state_);
     AutoFormulation chosen = choose_formulation(system);
@@ -79,13 +86,21 @@ void Simulation::choose_methods() {
     if (formulation.name != formulations().front().info.name)
       summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", formulation.name, chosen.reason));
   }
-  const Choice stabilization = fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
-  equations_ = std::make_unique<EquationsOfMotion>(model_, make_chosen(formulations(), formulation, "formulation", model_),
+  const Choice stabilization =
+      embeds ? settings_.stabilization : fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
+  std::unique_ptr<Formulation> solver;
+  if (embeds) {
+    formulation.name = "embedding";
+    solver = make_embedding(model_, embed_all(model_));
+  } else {
+    solver = make_chosen(formulations(), formulation, "formulation", model_);
+  }
+  equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(solver),
                                                    make_chosen(stabilizations(), stabilization, "stabilization", model_));
   integrator_ = make_chosen(integrators(), settings_.integrator, "integrator", model_);
   adaptive_ = integrator_->estimates_error();
   summary_.model = model_.name;
-  summary_.coordinates = augmented_ ? "FA" : "TA";
+  summary_.coordinates = augmented_ ? "FA" : embeds ? "CE" : "TA";
   summary_.formulation = formulation.name;
   summary_.stabilization = stabilization.name;
   summary_.integrator = settings_.integrator.name;
@@ -217,6 +232,7 @@ bool Simulation::finish_step() {
   std::swap(state_, next_);
   std::swap(rates_, next_rates_);
   equations_->system().rebind(state_);
+  equations_->accept_step();
   look();
   if (next_output() <= state_.t + tie || state_.t >= settings_.end) record();
   if (observer_.progress) observer_.progress(state_.t, settings_.end);
@@ -266,6 +282,10 @@ void Simulation::look() {
     warn(fmt::format(
         "the constraints lost rank ({} instead of {}) at t = {:.6g} s: a singular position; what follows may be another branch",
         solution.rank.rank, start_rank_, state_.t));
+  }
+  if (!solution.remark.empty() && !warned_remark_) {
+    warned_remark_ = true;
+    warn(fmt::format("at t = {:.6g} s {}", state_.t, solution.remark));
   }
   check_limits();
 }

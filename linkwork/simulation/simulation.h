@@ -76,6 +76,7 @@ class Simulation {
   double exchanged_ = 0.0;  // largest energy seen to move: kinetic, or change of potential
   int start_rank_ = 0;
   bool warned_rank_ = false;
+  bool warned_remark_ = false;
   bool warned_singular_ = false;
   std::vector<char> warned_limit_;
 };

@@ -9,12 +9,6 @@ namespace linkwork {
 
 namespace {
 
-int common_ancestor(const Tree& tree, int a, int b) {
-  // Parents come before their children.
-  while (a != b) (a > b ? a : b) = tree.nodes[static_cast<std::size_t>(std::max(a, b))].parent;
-  return a;
-}
-
 int node_of(const Tree& tree, int dof) {
   const auto last = std::ranges::upper_bound(tree.nodes, dof, {}, &Node::v);
   return static_cast<int>(last - tree.nodes.begin()) - 1;
@@ -164,6 +158,18 @@ void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, i
     for (int c = 0; c < columns_; ++c)
       A(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
           forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
+}
+
+void ForceColumns::write_rows(const Tree& tree, const TreeWork<double>& work, double* out) const {
+  propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
+    std::array<double, 6> u{};
+    joint_force(tree, work, at.node, n, f, u.data());
+    for (int k = 0; k < velocity_count(tree.nodes[static_cast<std::size_t>(at.node)].kind); ++k)
+      out[(at.first_dof + k) * columns_ + c] = u[static_cast<std::size_t>(k)];
+  });
+  for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
+    for (int c = 0; c < columns_; ++c)
+      out[seed_dof_positions_[s] * columns_ + c] += forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
 }
 
 void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {

@@ -47,6 +47,8 @@ class ForceColumns {
 
   /// Adds the unreduced columns, i.e. A' itself, transposed into the rows of A. Needs positions only.
   void add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const;
+  /// The same entries alone: out[i * columns() + c] for coordinate support()[i].
+  void write_rows(const Tree& tree, const TreeWork<double>& work, double* out) const;
   /// The same with upper bounds of the entries, for rank decisions.
   void add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const;
 

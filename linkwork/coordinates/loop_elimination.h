@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "linkwork/coordinates/compounds.h"
 #include "linkwork/linalg/rank.h"
 #include "linkwork/tree/force_columns.h"
 
@@ -23,8 +24,8 @@ namespace linkwork {
 /// Rows that depend on others (rank.h) get lambda = 0. [Jain2012] L2 for the tree, [Sathya2025] for early elimination.
 class LoopElimination {
  public:
-  /// One group of columns a closure.
-  LoopElimination(const Tree& tree, std::span<const ForceColumns> groups);
+  /// One group of columns a closure. Those that the compounds embed are theirs to deal with.
+  LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds = nullptr);
 
   /// The inward pass. Needs positions, velocities, and the bias wrenches in work.n, work.f. The groups hold the rows of A.
   void inward(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b);
@@ -94,6 +95,7 @@ class LoopElimination {
   void recover(int group, const TreeWork<double>& work, VecX<double>& lambda);
   void scale_rows(const Group& group, const ForceColumns& columns);
 
+  Compounds* compounds_;
   std::vector<Group> groups_;
   std::vector<int> order_;  // of elimination
   std::vector<Passage> passages_;

@@ -1,4 +1,4 @@
-#include "linkwork/tree/loop_elimination.h"
+#include "linkwork/coordinates/loop_elimination.h"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,8 @@ double reach_of(const Tree& tree, const ForceColumns& group) {
 
 }  // namespace
 
-LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups) : stations_(tree.nodes.size()) {
+LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds)
+    : compounds_(compounds), stations_(tree.nodes.size()) {
   const int count = static_cast<int>(groups.size());
   std::vector<std::map<int, int>> K_of(groups.size());  // by group: node -> first wrench
   std::vector<std::vector<int>> passing(tree.nodes.size()), ending(tree.nodes.size());
@@ -36,6 +37,11 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
   for (int g = 0; g < count; ++g) {
     const ForceColumns& columns = groups[at(g)];
     const int m = columns.columns();
+    if (compounds_ && compounds_->embeds(g)) {
+      groups_.push_back({m, rows, -1, -1, 0, 0.0, 0.0, 0.0, 0.0, {}, {}});
+      rows += m;
+      continue;
+    }
     for (int node : columns.way()) {
       passing[at(node)].push_back(g);
       K_of[at(g)][node] = wrenches;
@@ -161,10 +167,15 @@ void LoopElimination::inward(const Tree& tree, TreeWork<double>& work, std::span
                              const VecX<double>& b) {
   start_inertias(tree, work);
   start(groups, b);
+  if (compounds_) compounds_->start();
   for (int node = tree.size() - 1; node >= 0; --node) {
     const Station& station = stations_[at(node)];
     for (int k = station.first_eliminated; k < station.last_eliminated; ++k) eliminate(order_[at(k)], groups, work);
     if (node == 0) break;
+    if (compounds_ && compounds_->owns(node)) {
+      compounds_->inward(tree, work, node);
+      continue;
+    }
     articulate(tree, work, node);
     reduce_force(tree, work, node);
     if (station.first_passage != station.last_passage) pass(tree, work, groups, node);
@@ -356,7 +367,10 @@ void LoopElimination::outward(const Tree& tree, TreeWork<double>& work, VecX<dou
         for (int k = 0; k < nv; ++k)
           force_[tree.nodes[at(node)].v + k] += u_[at(passage.u + c * nv + k)] * lambda[passage.first_row + c];
     }
-    if (node > 0) accelerate(tree, work, node, force_, vdot);
+    if (compounds_ && compounds_->owns(node))
+      compounds_->outward(tree, work, node, vdot);
+    else if (node > 0)
+      accelerate(tree, work, node, force_, vdot);
     for (int k = station.last_eliminated; k-- > station.first_eliminated;) recover(order_[at(k)], work, lambda);
   }
 }

@@ -1,0 +1,542 @@
+#include "linkwork/coordinates/compounds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "linkwork/linalg/rank.h"
+#include "linkwork/tree/aba.h"
+#include "linkwork/tree/link_rotation.h"
+
+namespace linkwork {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// Inverts the k x k row-major matrix in place. Returns the smallest pivot relative to the largest entry; 0 if it is singular.
+double invert(double* a, int k, double* scratch) {
+  if (k == 1) {
+    const double pivot = a[0];
+    a[0] = 1.0 / pivot;
+    return pivot != 0.0 ? 1.0 : 0.0;
+  }
+  if (k == 2) {
+    const double det = a[0] * a[3] - a[1] * a[2];
+    const double largest = std::max({std::abs(a[0]), std::abs(a[1]), std::abs(a[2]), std::abs(a[3])});
+    const double inverse = 1.0 / det;
+    const double b[4] = {a[3] * inverse, -a[1] * inverse, -a[2] * inverse, a[0] * inverse};
+    std::copy(b, b + 4, a);
+    return largest > 0.0 ? std::abs(det) / (largest * largest) : 0.0;
+  }
+  // Gauss-Jordan with row pivoting on [a | 1], the right half in scratch.
+  double largest = 0.0, smallest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < k * k; ++i) largest = std::max(largest, std::abs(a[i])), scratch[i] = 0.0;
+  for (int i = 0; i < k; ++i) scratch[i * k + i] = 1.0;
+  for (int p = 0; p < k; ++p) {
+    int best = p;
+    for (int r = p + 1; r < k; ++r)
+      if (std::abs(a[r * k + p]) > std::abs(a[best * k + p])) best = r;
+    const double pivot = a[best * k + p];
+    smallest = std::min(smallest, std::abs(pivot));
+    if (pivot == 0.0) return 0.0;
+    for (int c = 0; c < k; ++c) {
+      std::swap(a[p * k + c], a[best * k + c]);
+      std::swap(scratch[p * k + c], scratch[best * k + c]);
+    }
+    for (int c = 0; c < k; ++c) a[p * k + c] /= pivot, scratch[p * k + c] /= pivot;
+    for (int r = 0; r < k; ++r) {
+      const double factor = a[r * k + p];
+      if (r == p || factor == 0.0) continue;
+      for (int c = 0; c < k; ++c) a[r * k + c] -= factor * a[p * k + c], scratch[r * k + c] -= factor * scratch[p * k + c];
+    }
+  }
+  std::copy_n(scratch, k * k, a);
+  return smallest / largest;
+}
+
+Wrench<double> operator*(const ArticulatedInertia<double>& I, const Twist<double>& V) {
+  return {I.I * V.w + I.H * V.v, I.H.transpose() * V.w + I.M * V.v};
+}
+
+}  // namespace
+
+std::vector<int> loop_clusters(const Tree& tree, std::span<const ForceColumns> groups) {
+  std::vector<int> leader(groups.size());
+  std::iota(leader.begin(), leader.end(), 0);
+  const std::function<int(int)> find = [&](int g) { return leader[at(g)] == g ? g : leader[at(g)] = find(leader[at(g)]); };
+  std::vector<int> first_on(tree.nodes.size(), -1);
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (int node : groups[g].way()) {
+      int& first = first_on[at(node)];
+      if (first < 0)
+        first = static_cast<int>(g);
+      else
+        leader[at(find(static_cast<int>(g)))] = find(first);
+    }
+  std::vector<int> number(groups.size(), -1), cluster(groups.size());
+  int count = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    int& n = number[at(find(static_cast<int>(g)))];
+    if (n < 0) n = count++;
+    cluster[g] = n;
+  }
+  return cluster;
+}
+
+Compounds::Compounds(const Tree& tree, std::span<const ForceColumns> groups, std::span<const char> embed)
+    : compound_of_(tree.nodes.size(), -1), local_(tree.nodes.size(), -1), embedded_(embed.begin(), embed.end()) {
+  std::vector<int> first_rows;
+  int rows = 0, values = 0;
+  for (const ForceColumns& group : groups) {
+    first_rows.push_back(rows);
+    first_values_.push_back(values);
+    rows += group.columns();
+    values += group.columns() * static_cast<int>(group.support().size());
+  }
+  A_.resize(at(values));
+  dependent_.resize(at(rows), 0);
+  for (const Node& node : tree.nodes) length_ = std::max(node.parent == 0 ? 0.0 : length_, node.p.norm());
+  if (!(length_ > 0.0)) length_ = 1.0;
+
+  const std::vector<int> cluster = loop_clusters(tree, groups);
+  const int clusters = cluster.empty() ? 0 : *std::ranges::max_element(cluster) + 1;
+  std::vector<std::vector<int>> members(at(clusters));
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (embed[g]) members[at(cluster[g])].push_back(static_cast<int>(g));
+  for (const std::vector<int>& of_one : members)
+    if (!of_one.empty()) add_compound(tree, groups, of_one, first_rows, first_values_);
+}
+
+void Compounds::add_compound(const Tree& tree, std::span<const ForceColumns> groups, const std::vector<int>& members,
+                             std::span<const int> first_rows, std::span<const int> first_values) {
+  Compound compound;
+  std::set<int> nodes;
+  compound.base = groups[at(members.front())].root();
+  for (int g : members) compound.base = common_ancestor(tree, compound.base, groups[at(g)].root());
+  for (int g : members)
+    for (int node : groups[at(g)].way())
+      for (; node != compound.base; node = tree.nodes[at(node)].parent) nodes.insert(node);
+  if (nodes.empty()) return;
+  compound.nodes.assign(nodes.begin(), nodes.end());
+  for (std::size_t i = 0; i < compound.nodes.size(); ++i) {
+    const int index = compound.nodes[i];
+    const Node& node = tree.nodes[at(index)];
+    compound_of_[at(index)] = static_cast<int>(compounds_.size());
+    local_[at(index)] = static_cast<int>(i);
+    for (int k = 0; k < velocity_count(node.kind); ++k) {
+      compound.dofs.push_back(node.v + k);
+      const bool slides = node.kind == NodeKind::kPrismatic || (node.kind == NodeKind::kFree && k < 3);
+      compound.unit.push_back(slides ? length_ : 1.0);
+    }
+  }
+  for (int g : members) {
+    const ForceColumns& group = groups[at(g)];
+    for (int c = 0; c < group.columns(); ++c) {
+      Row row{first_rows[at(g)] + c, {}};
+      for (std::size_t s = 0; s < group.support().size(); ++s) {
+        const auto dof = std::ranges::lower_bound(compound.dofs, group.support()[s]) - compound.dofs.begin();
+        row.entries.push_back({static_cast<int>(dof), first_values[at(g)] + static_cast<int>(s) * group.columns() + c});
+      }
+      compound.rows.push_back(std::move(row));
+    }
+  }
+  compound.shift.resize(compound.dofs.size());
+  compounds_.push_back(std::move(compound));
+}
+
+void Compounds::update_rows(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups) {
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (embedded_[g]) groups[g].write_rows(tree, work, &A_[at(first_values_[g])]);
+}
+
+void Compounds::choose() {
+  rank_ = 0;
+  std::size_t inverse = 0;
+  int largest = 1;
+  for (Compound& compound : compounds_) {
+    choose(compound);
+    for (Block& block : compound.blocks) {
+      const auto k = block.rows.size();
+      block.inverse = inverse;
+      inverse += k * k;
+      largest = std::max(largest, static_cast<int>(k));
+    }
+  }
+  inverse_.resize(inverse);
+  scratch_.resize(at(2 * largest * largest));
+  chosen_ = true;
+}
+
+/// Gaussian elimination with pivots that are large and touch few other rows and columns. Coordinates without a pivot are
+/// independent, rows without one are dependent.
+void Compounds::choose(Compound& compound) {
+  constexpr double kLargeEnough = 0.1;
+  const int rows = static_cast<int>(compound.rows.size()), dofs = static_cast<int>(compound.dofs.size());
+  std::vector<std::map<int, double>> a(at(rows));
+  std::vector<double> scale(at(rows), 0.0);
+  std::vector<int> touched(at(dofs), 0);  // rows that involve a coordinate
+  for (int r = 0; r < rows; ++r)
+    for (const Entry& entry : compound.rows[at(r)].entries) {
+      const double value = A_[at(entry.value)] * compound.unit[at(entry.dof)];
+      a[at(r)][entry.dof] = value;
+      scale[at(r)] = std::max(scale[at(r)], std::abs(value));
+      ++touched[at(entry.dof)];
+    }
+  const double typical = *std::ranges::max_element(scale);
+  std::vector<int> row_of_dof(at(dofs), -1);
+  std::vector<char> done(at(rows), 0);
+  const double tolerance = std::sqrt(kRankTolerance);
+  for (;;) {
+    int pivot_row = -1, pivot_dof = -1;
+    double best_cost = std::numeric_limits<double>::infinity(), best_size = 0.0;
+    for (int r = 0; r < rows; ++r) {
+      if (done[at(r)]) continue;
+      double largest = 0.0;
+      for (const auto& [dof, value] : a[at(r)]) largest = std::max(largest, std::abs(value));
+      if (largest <= tolerance * std::max(scale[at(r)], 1e-3 * typical)) continue;
+      for (const auto& [dof, value] : a[at(r)]) {
+        if (std::abs(value) < kLargeEnough * largest) continue;
+        const double cost = (static_cast<double>(a[at(r)].size()) - 1.0) * (touched[at(dof)] - 1.0);
+        const double size = std::abs(value) / largest;
+        if (cost > best_cost || (cost == best_cost && size <= best_size)) continue;
+        best_cost = cost, best_size = size, pivot_row = r, pivot_dof = dof;
+      }
+    }
+    if (pivot_row < 0) break;
+    done[at(pivot_row)] = 1;
+    row_of_dof[at(pivot_dof)] = pivot_row;
+    const std::map<int, double>& pivot = a[at(pivot_row)];
+    for (const auto& [dof, value] : pivot) --touched[at(dof)];
+    for (int r = 0; r < rows; ++r) {
+      if (done[at(r)]) continue;
+      const auto found = a[at(r)].find(pivot_dof);
+      if (found == a[at(r)].end()) continue;
+      const double factor = found->second / pivot.at(pivot_dof);
+      for (const auto& [dof, value] : pivot) {
+        if (dof == pivot_dof) continue;
+        const auto [entry, added] = a[at(r)].try_emplace(dof, 0.0);
+        if (added) ++touched[at(dof)];
+        entry->second -= factor * value;
+      }
+      a[at(r)].erase(found);
+      --touched[at(pivot_dof)];
+    }
+  }
+  compound.independent.clear();
+  for (int dof = 0; dof < dofs; ++dof)
+    if (row_of_dof[at(dof)] < 0) compound.independent.push_back(dof);
+  for (int r = 0; r < rows; ++r) {
+    dependent_[at(compound.rows[at(r)].row)] = done[at(r)] ? 0 : 1;
+    rank_ += done[at(r)];
+  }
+  arrange_blocks(compound, row_of_dof);
+
+  const int n = static_cast<int>(compound.independent.size());
+  const std::size_t columns = at(n + 1), nodes = compound.nodes.size();
+  compound.G.assign(compound.dofs.size() * columns, 0.0);
+  for (int k = 0; k < n; ++k) compound.G[at(compound.independent[at(k)]) * columns + at(k)] = 1.0;
+  compound.V.assign(nodes * columns, {});
+  compound.carried.assign(nodes * columns, {});
+  compound.composite.assign(nodes, {});
+  compound.bias.assign(nodes, {});
+  compound.U.assign(columns, {});
+  compound.D.setZero(n, n);
+  compound.force.setZero(n);
+  compound.solved.setZero(n);
+  if (n > 0) compound.factor = Eigen::LLT<MatX<double>>(n);
+}
+
+/// Strongly connected sets of rows, where a row needs another if it involves the coordinate that the other gives (Tarjan); they
+/// come out in the order they can be solved.
+void Compounds::arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof) {
+  const int rows = static_cast<int>(compound.rows.size());
+  std::vector<int> dof_of_row(at(rows), -1);
+  for (std::size_t dof = 0; dof < row_of_dof.size(); ++dof)
+    if (row_of_dof[dof] >= 0) dof_of_row[at(row_of_dof[dof])] = static_cast<int>(dof);
+  compound.blocks.clear();
+  std::vector<int> index(at(rows), -1), low(at(rows), 0), stack;
+  std::vector<char> on_stack(at(rows), 0);
+  int counter = 0;
+  const std::function<void(int)> visit = [&](int r) {
+    index[at(r)] = low[at(r)] = counter++;
+    stack.push_back(r);
+    on_stack[at(r)] = 1;
+    for (const Entry& entry : compound.rows[at(r)].entries) {
+      const int other = row_of_dof[at(entry.dof)];
+      if (other < 0 || other == r) continue;
+      if (index[at(other)] < 0) {
+        visit(other);
+        low[at(r)] = std::min(low[at(r)], low[at(other)]);
+      } else if (on_stack[at(other)]) {
+        low[at(r)] = std::min(low[at(r)], index[at(other)]);
+      }
+    }
+    if (low[at(r)] != index[at(r)]) return;
+    Block block;
+    for (int member = -1; member != r;) {
+      member = stack.back();
+      stack.pop_back();
+      on_stack[at(member)] = 0;
+      block.rows.push_back(member);
+      block.dependents.push_back(dof_of_row[at(member)]);
+    }
+    for (int member : block.rows) {
+      std::vector<int> inside(block.dependents.size(), -1);
+      std::vector<Entry> others;
+      for (const Entry& entry : compound.rows[at(member)].entries) {
+        const auto found = std::ranges::find(block.dependents, entry.dof);
+        if (found != block.dependents.end())
+          inside[static_cast<std::size_t>(found - block.dependents.begin())] = entry.value;
+        else
+          others.push_back(entry);
+      }
+      block.entries.insert(block.entries.end(), inside.begin(), inside.end());
+      block.others.push_back(std::move(others));
+    }
+    compound.blocks.push_back(std::move(block));
+  };
+  for (int r = 0; r < rows; ++r)
+    if (dof_of_row[at(r)] >= 0 && index[at(r)] < 0) visit(r);
+}
+
+/// Solves A_d x_d = right_side(row) - A_i x_i for the dependent entries of x, which stand `stride` apart.
+template <class Known>
+void Compounds::solve_blocks(const Compound& compound, Known&& right_side, double* x, int stride) const {
+  for (const Block& block : compound.blocks) {
+    const std::size_t k = block.rows.size();
+    double* const rhs = scratch_.data();
+    for (std::size_t r = 0; r < k; ++r) {
+      double sum = right_side(compound.rows[at(block.rows[r])].row);
+      for (const Entry& entry : block.others[r]) sum -= A_[at(entry.value)] * x[entry.dof * stride];
+      rhs[r] = sum;
+    }
+    const double* const inverse = &inverse_[block.inverse];
+    for (std::size_t d = 0; d < k; ++d) {
+      double sum = 0.0;
+      for (std::size_t r = 0; r < k; ++r) sum += inverse[d * k + r] * rhs[r];
+      x[block.dependents[d] * stride] = sum;
+    }
+  }
+}
+
+double Compounds::factor() {
+  double fastest = 0.0;
+  for (Compound& compound : compounds_) {
+    for (const Block& block : compound.blocks) {
+      const int k = static_cast<int>(block.rows.size());
+      double* const inverse = &inverse_[block.inverse];
+      for (int i = 0; i < k * k; ++i) inverse[i] = block.entries[at(i)] < 0 ? 0.0 : A_[at(block.entries[at(i)])];
+      if (!(invert(inverse, k, scratch_.data()) > 0.0)) return std::numeric_limits<double>::infinity();
+    }
+    const int columns = compound.columns();
+    for (int k = 0; k + 1 < columns; ++k) {
+      solve_blocks(
+          compound, [](int) { return 0.0; }, &compound.G[at(k)], columns);
+      const double unit = compound.unit[at(compound.independent[at(k)])];
+      for (const Block& block : compound.blocks)
+        for (int dof : block.dependents)
+          fastest = std::max(fastest, std::abs(compound.G[at(dof * columns + k)]) * unit / compound.unit[at(dof)]);
+    }
+  }
+  return std::isfinite(fastest) ? fastest : std::numeric_limits<double>::infinity();
+}
+
+void Compounds::correction(const VecX<double>& phi, VecX<double>& dq) const {
+  dq.setZero();
+  for (const Compound& compound : compounds_) {
+    // The coordinates of a compound need not be consecutive.
+    std::vector<double>& x = compound.shift;
+    std::ranges::fill(x, 0.0);
+    solve_blocks(
+        compound, [&](int row) { return -phi[row]; }, x.data(), 1);
+    for (std::size_t d = 0; d < compound.dofs.size(); ++d) dq[compound.dofs[d]] = x[d];
+  }
+}
+
+void Compounds::settle_velocities(const VecX<double>& u, VecX<double>& v) const {
+  for (const Compound& compound : compounds_) {
+    std::vector<double>& x = compound.shift;
+    for (std::size_t d = 0; d < compound.dofs.size(); ++d) x[d] = v[compound.dofs[d]];
+    solve_blocks(
+        compound, [&](int row) { return u[row]; }, x.data(), 1);
+    for (std::size_t d = 0; d < compound.dofs.size(); ++d) v[compound.dofs[d]] = x[d];
+  }
+}
+
+void Compounds::update_motions(const Tree& tree, const TreeWork<double>& work, const VecX<double>& b) {
+  for (Compound& compound : compounds_) {
+    const int columns = compound.columns();
+    solve_blocks(
+        compound, [&](int row) { return b[row]; }, &compound.G[at(columns - 1)], columns);
+    int dof = 0;
+    for (std::size_t i = 0; i < compound.nodes.size(); ++i) {
+      const int index = compound.nodes[i];
+      const Node& node = tree.nodes[at(index)];
+      const int nv = velocity_count(node.kind);
+      Twist<double>* const V = &compound.V[i * at(columns)];
+      const Twist<double>* const V_parent =
+          node.parent == compound.base ? nullptr : &compound.V[at(local_[at(node.parent)] * columns)];
+      std::array<double, 6> x{};
+      for (int k = 0; k < columns; ++k) {
+        V[k] = V_parent ? V_parent[k] : Twist<double>{};
+        if (V_parent) link::motion_to_child(tree, work, index, V[k].w, V[k].v);
+        for (int c = 0; c < nv; ++c) x[at(c)] = compound.G[at((dof + c) * columns + k)];
+        add_joint_motion(tree, work, index, x.data(), V[k].w, V[k].v);
+      }
+      dof += nv;
+    }
+  }
+}
+
+void Compounds::start() {
+  for (Compound& compound : compounds_) {
+    compound.D.setZero();
+    compound.force.setZero();
+    if (compound.base == 0) continue;
+    std::ranges::fill(compound.carried, Wrench<double>{});
+    std::ranges::fill(compound.composite, ArticulatedInertia<double>{});
+    std::ranges::fill(compound.bias, Wrench<double>{});
+    std::ranges::fill(compound.U, Wrench<double>{});
+  }
+}
+
+void Compounds::inward(const Tree& tree, TreeWork<double>& work, int index) {
+  Compound& compound = compounds_[at(compound_of_[at(index)])];
+  const std::size_t i = at(local_[at(index)]);
+  const int n = compound.columns() - 1;
+  NodeWork<double>& a = work[index];
+  const Twist<double>* const V = &compound.V[i * at(n + 1)];
+  const Wrench<double> rest = a.IA * V[n];
+  a.n += rest.n;
+  a.f += rest.f;
+  const bool is_free = compound.base == 0;
+  Wrench<double>* const carried = &compound.carried[i * at(n + 1)];
+  for (int k = 0; k < n; ++k) {
+    const Wrench<double> F = a.IA * V[k];
+    for (int l = 0; l <= k; ++l) compound.D(k, l) += F.n.dot(V[l].w) + F.f.dot(V[l].v);
+    compound.force[k] -= a.n.dot(V[k].w) + a.f.dot(V[k].v);
+    if (!is_free) carried[k] += F;
+  }
+  if (!is_free) {
+    compound.composite[i] += a.IA;
+    compound.bias[i] += Wrench<double>{a.n, a.f};
+    const int parent = tree.nodes[at(index)].parent;
+    ArticulatedInertia<double> I = link::seen_from_parent(tree, work, index, compound.composite[i]);
+    Wrench<double> F = compound.bias[i];
+    link::wrench_to_parent(tree, work, index, F.n, F.f);
+    const bool at_base = parent == compound.base;
+    const std::size_t p = at_base ? 0 : at(local_[at(parent)]);
+    Wrench<double>* const above = at_base ? compound.U.data() : &compound.carried[p * at(n + 1)];
+    for (int k = 0; k < n; ++k) {
+      link::wrench_to_parent(tree, work, index, carried[k].n, carried[k].f);
+      above[k] += carried[k];
+    }
+    if (at_base) {
+      work[parent].IA += I;
+      work[parent].n += F.n;
+      work[parent].f += F.f;
+    } else {
+      compound.composite[p] += I;
+      compound.bias[p] += F;
+    }
+  }
+  if (i == 0) finish_inward(work, compound);
+}
+
+/// (2), once all nodes of the compound are in.
+void Compounds::finish_inward(TreeWork<double>& work, Compound& compound) {
+  const int columns = compound.columns(), n = columns - 1;
+  if (n == 0) return;
+  for (std::size_t d = 0; d < compound.dofs.size(); ++d) {
+    const double tau = work.tau[compound.dofs[d]];
+    if (tau == 0.0) continue;
+    for (int k = 0; k < n; ++k) compound.force[k] += compound.G[d * at(columns) + at(k)] * tau;
+  }
+  if (n == 1) {
+    if (!(compound.D(0, 0) > 0.0)) work.massless_node = compound.nodes.front();
+    compound.solved[0] = compound.force[0] / compound.D(0, 0);
+  } else {
+    compound.factor.compute(compound.D);
+    if (compound.factor.info() != Eigen::Success) work.massless_node = compound.nodes.front();
+    compound.solved = compound.factor.solve(compound.force);
+  }
+  if (compound.base == 0) return;
+  NodeWork<double>& base = work[compound.base];
+  VecX<double>& column = compound.column;
+  for (int k = 0; k < n; ++k) {
+    base.n += compound.solved[k] * compound.U[at(k)].n;
+    base.f += compound.solved[k] * compound.U[at(k)].f;
+    Wrench<double> UD;  // column k of U D^-1
+    if (n == 1) {
+      UD = {compound.U[0].n / compound.D(0, 0), compound.U[0].f / compound.D(0, 0)};
+    } else {
+      column.setZero(n);
+      column[k] = 1.0;
+      compound.factor.solveInPlace(column);
+      for (int l = 0; l < n; ++l) UD += {column[l] * compound.U[at(l)].n, column[l] * compound.U[at(l)].f};
+    }
+    base.IA.I.downdate(compound.U[at(k)].n, UD.n);
+    base.IA.M.downdate(compound.U[at(k)].f, UD.f);
+    base.IA.H -= UD.n * compound.U[at(k)].f.transpose();
+  }
+}
+
+void Compounds::outward(const Tree& tree, TreeWork<double>& work, int index, VecX<double>& vdot) {
+  Compound& compound = compounds_[at(compound_of_[at(index)])];
+  const int columns = compound.columns(), n = columns - 1;
+  if (local_[at(index)] == 0) {
+    if (n > 0 && compound.base != 0) {
+      const NodeWork<double>& base = work[compound.base];
+      for (int k = 0; k < n; ++k) compound.force[k] -= compound.U[at(k)].n.dot(base.dw) + compound.U[at(k)].f.dot(base.dv);
+      if (n == 1)
+        compound.solved[0] = compound.force[0] / compound.D(0, 0);
+      else
+        compound.solved = compound.factor.solve(compound.force);
+    }
+    for (std::size_t d = 0; d < compound.dofs.size(); ++d) {
+      const double* const G = &compound.G[d * at(columns)];
+      double sum = G[n];
+      for (int k = 0; k < n; ++k) sum += G[k] * compound.solved[k];
+      vdot[compound.dofs[d]] = sum;
+    }
+  }
+  const Node& node = tree.nodes[at(index)];
+  NodeWork<double>& a = work[index];
+  a.dw = work[node.parent].dw, a.dv = work[node.parent].dv;
+  if (node.parent != 0) link::motion_to_child(tree, work, index, a.dw, a.dv);
+  add_joint_motion(tree, work, index, vdot.data() + node.v, a.dw, a.dv);
+}
+
+/// A_d' lambda = r_d, block by block in the opposite order.
+void Compounds::multipliers(const VecX<double>& residual, VecX<double>& lambda) const {
+  for (const Compound& compound : compounds_) {
+    std::vector<double>& left = compound.shift;
+    for (std::size_t d = 0; d < compound.dofs.size(); ++d) left[d] = residual[compound.dofs[d]];
+    for (const Row& row : compound.rows) lambda[row.row] = 0.0;
+    for (auto block = compound.blocks.rbegin(); block != compound.blocks.rend(); ++block) {
+      const std::size_t k = block->rows.size();
+      const double* const inverse = &inverse_[block->inverse];
+      for (std::size_t r = 0; r < k; ++r) {
+        double sum = 0.0;
+        for (std::size_t d = 0; d < k; ++d) sum += inverse[d * k + r] * left[at(block->dependents[d])];
+        lambda[compound.rows[at(block->rows[r])].row] = sum;
+        for (const Entry& entry : block->others[r]) left[at(entry.dof)] -= A_[at(entry.value)] * sum;
+      }
+    }
+  }
+}
+
+std::vector<int> Compounds::independent() const {
+  std::vector<int> all;
+  for (const Compound& compound : compounds_)
+    for (int dof : compound.independent) all.push_back(compound.dofs[at(dof)]);
+  return all;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <span>
+#include <vector>
+
+#include "linkwork/tree/force_columns.h"
+
+namespace linkwork {
+
+/// Constraint embedding: the bodies of loops that share joints are taken together as one compound body, which moves by its
+/// independent coordinates only [Jain2012]. With the compound's rows A v = u, A vdot = b split into dependent and independent
+/// columns,
+///   v_d = A_d^-1 (u - A_i v_i),   vdot = G vdot_i + g,   G = [-A_d^-1 A_i; 1],   g = [A_d^-1 b; 0].               (1)
+/// The compound is then one joint of the tree, with as many degrees of freedom as independent coordinates. With V_j = (V_j^k) the
+/// motions of its bodies per unit of those, their base held still,
+///   D = sum V_j' I_j V_j,   U = sum I_j V_j,   I_base += sum I_j - U D^-1 U',                                      (2)
+/// where the I_j are the articulated inertias of the bodies with all that hangs on them.
+///
+/// A_d is block triangular, mostly with the rows of one loop a block: the blocks are found when the coordinates are chosen, and
+/// the cost of (1) is linear in the number of loops. Rows that depend on others are left out.
+class Compounds {
+ public:
+  /// embed: by group of columns, whether its rows are embedded. Groups that share a joint must be embedded together.
+  Compounds(const Tree& tree, std::span<const ForceColumns> groups, std::span<const char> embed);
+
+  bool empty() const { return compounds_.empty(); }
+  bool embeds(int group) const { return embedded_[static_cast<std::size_t>(group)] != 0; }
+  bool owns(int node) const { return compound_of_[static_cast<std::size_t>(node)] >= 0; }
+  int count() const { return static_cast<int>(compounds_.size()); }
+
+  /// A of the embedded rows, from the groups. Needs positions.
+  void update_rows(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups);
+  /// Picks the independent coordinates anew, by pivoting on the rows as they are.
+  void choose();
+  bool chosen() const { return chosen_; }
+  /// A_d^-1, and G. Returns how fast a dependent coordinate moves at most when an independent one moves by 1, with lengths
+  /// measured in units of the mechanism's: large near a position where the choice is bad.
+  double factor();
+  /// A displacement of dependent coordinates that removes the position errors phi, to first order.
+  void correction(const VecX<double>& phi, VecX<double>& dq) const;
+  /// v_d from v_i.  (1)
+  void settle_velocities(const VecX<double>& u, VecX<double>& v) const;
+  /// g, and the bodies' motions per unit of the independent coordinates.
+  void update_motions(const Tree& tree, const TreeWork<double>& work, const VecX<double>& b);
+
+  /// The parts of the recursion at one node of a compound: see aba.h. (2)
+  void start();
+  void inward(const Tree& tree, TreeWork<double>& work, int node);
+  void outward(const Tree& tree, TreeWork<double>& work, int node, VecX<double>& vdot);
+
+  /// lambda of the embedded rows, from what the other forces leave of M vdot + c - tau.
+  void multipliers(const VecX<double>& residual, VecX<double>& lambda) const;
+
+  /// By row: 1 if it was left out. Rows that are not embedded are 0.
+  const std::vector<char>& dependent() const { return dependent_; }
+  int rank() const { return rank_; }
+  /// Velocity coordinates taken for independent, of all compounds.
+  std::vector<int> independent() const;
+
+ private:
+  struct Entry {
+    int dof;    // position in the compound's dofs
+    int value;  // in A_
+  };
+  struct Row {
+    int row;                     // of the constraints
+    std::vector<Entry> entries;  // all coordinates the row may depend on
+  };
+  /// Rows that are solved together for as many coordinates.
+  struct Block {
+    std::vector<int> rows;                   // positions in the compound's rows
+    std::vector<int> dependents;             // positions in the compound's dofs
+    std::vector<int> entries;                // in A_ by row, then by dependent; -1: zero
+    std::vector<std::vector<Entry>> others;  // by row: what is known before
+    std::size_t inverse;                     // in inverse_
+  };
+  struct Compound {
+    int base;
+    std::vector<int> nodes;    // ascending
+    std::vector<int> dofs;     // ascending
+    std::vector<double> unit;  // by dof: length for slides, 1 for turns
+    std::vector<Row> rows;
+    std::vector<Block> blocks;                          // in the order they can be solved
+    std::vector<int> independent;                       // positions in dofs
+    std::vector<double> G;                              // by dof: its row of G, then g
+    std::vector<Twist<double>> V;                       // by node: the columns V^k, then the one of g
+    std::vector<Wrench<double>> carried;                // by node and column: sum of I_j V_j outboard
+    std::vector<ArticulatedInertia<double>> composite;  // by node
+    std::vector<Wrench<double>> bias;                   // by node
+    std::vector<Wrench<double>> U;
+    MatX<double> D;
+    VecX<double> force, solved, column;
+    mutable std::vector<double> shift;  // by dof
+    Eigen::LLT<MatX<double>> factor;
+
+    int columns() const { return static_cast<int>(independent.size()) + 1; }
+  };
+
+  void add_compound(const Tree& tree, std::span<const ForceColumns> groups, const std::vector<int>& members,
+                    std::span<const int> first_rows, std::span<const int> first_values);
+  void choose(Compound& compound);
+  void arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof);
+  template <class Known>
+  void solve_blocks(const Compound& compound, Known&& right_side, double* x, int stride) const;
+  void finish_inward(TreeWork<double>& work, Compound& compound);
+
+  std::vector<Compound> compounds_;
+  std::vector<int> compound_of_;   // by node, -1: none
+  std::vector<int> local_;         // by node: position in the compound's nodes
+  std::vector<char> embedded_;     // by group
+  std::vector<int> first_values_;  // by group, in A_
+  std::vector<double> A_;
+  std::vector<double> inverse_;
+  mutable std::vector<double> scratch_;
+  std::vector<char> dependent_;
+  int rank_ = 0;
+  bool chosen_ = false;
+  double length_ = 1.0;
+};
+
+/// Groups that share a joint, directly or through others: by group, the number of its cluster.
+std::vector<int> loop_clusters(const Tree& tree, std::span<const ForceColumns> groups);
+
+}  // namespace linkwork

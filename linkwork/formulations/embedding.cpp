@@ -1,0 +1,153 @@
+#include "linkwork/formulations/embedding.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/tree/kinematics.h"
+#include "linkwork/tree/rnea.h"
+
+namespace linkwork {
+
+namespace {
+
+/// Positions and velocities that the embedded loops determine are functions of the independent ones: each evaluation first
+/// computes them anew, so nothing can drift. Where no choice of independent coordinates is good, at a singular position, the
+/// loops are treated as cut for that evaluation.
+class Embedding : public Formulation {
+ public:
+  Embedding(const Model& model, const EmbeddingChoice& choice)
+      : groups_(ConstraintTerms(model).groups),
+        compounds_(model.tree, groups_, choice.embed),
+        loops_(model.tree, groups_, &compounds_),
+        all_embedded_(std::ranges::count(choice.embed, 0) == 0),
+        shift_(VecX<double>::Zero(model.tree.nv)),
+        residual_(shift_) {
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      for (int c = 0; c < groups_[g].columns(); ++c) is_embedded_.push_back(choice.embed[g]);
+  }
+
+  bool holds_constraints() const override { return all_embedded_ && !cut_; }
+
+  Status prepare(System& system, State& state) override {
+    cut_ = !settle(system, state);
+    if (!cut_) return {};
+    state.q = given_q_;
+    system.update(state);
+    return {};
+  }
+
+  Status solve(System& system, Solution& solution) override {
+    const Tree& tree = system.tree();
+    TreeWork<double>& work = system.work();
+    const ConstraintTerms& terms = system.terms();
+    update_bias_wrenches(tree, work);
+    if (!cut_) compounds_.update_motions(tree, work, terms.b);
+    LoopElimination& loops = cut_ ? cut_loops(system) : loops_;
+    loops.inward(tree, work, terms.groups, terms.b);
+    if (work.massless_node != 0)
+      return {
+          fmt::format("coordinates 'CE' need inertia at every joint and compound, and '{}' moves none; use 'FA', or 'TA' with "
+                      "the formulation 'lagrange'",
+                      system.model().node_name(work.massless_node))};
+    loops.outward(tree, work, solution.vdot, solution.lambda);
+    solution.rank = loops.rank();
+    std::ranges::copy(loops.dependent(), solution.dependent.begin());
+    solution.inconsistency = 0.0;
+    for (double x : loops.inconsistency()) solution.inconsistency = std::max(solution.inconsistency, std::abs(x));
+    solution.remark.clear();
+    if (cut_) {
+      solution.remark = "no choice of independent coordinates was good: loops were treated as cut (TA) there";
+    } else {
+      solution.rank.rank += compounds_.rank();
+      solution.rank.weakest = std::min(solution.rank.weakest, 1.0 / (1.0 + fastest_ * fastest_));
+      for (std::size_t row = 0; row < is_embedded_.size(); ++row)
+        if (is_embedded_[row]) solution.dependent[row] = compounds_.dependent()[row];
+    }
+    return {};
+  }
+
+  /// Independent coordinates change between steps only: within one, its stages would not fit together.
+  void accept_step(System& system) override {
+    if (fastest_ < kTooFast) return;
+    if (cut_) compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
+    compounds_.choose();
+  }
+
+  void complete(System& system, Solution& solution) override {
+    if (cut_) return;
+    // What is left of M vdot + c - tau after the cut loops' forces is A' lambda of the embedded rows.
+    inverse_dynamics(system.tree(), solution.vdot.data(), system.work(), residual_);
+    residual_ -= system.work().tau;
+    if (!all_embedded_) {
+      for (std::size_t row = 0; row < is_embedded_.size(); ++row)
+        if (is_embedded_[row]) solution.lambda[static_cast<Eigen::Index>(row)] = 0.0;
+      residual_.noalias() -= system.jacobian().transpose() * solution.lambda;
+    }
+    compounds_.multipliers(residual_, solution.lambda);
+  }
+
+ private:
+  static constexpr double kSettled = 1e-14;  // m, rad
+  static constexpr double kTooFast = 20.0;   // of a dependent coordinate: choose others
+  static constexpr double kHopeless = 1e4;   // none is good
+  static constexpr int kMostIterations = 10;
+
+  /// False if the loops cannot be closed from here.
+  bool settle(System& system, State& state) {
+    given_q_ = state.q;
+    double before = std::numeric_limits<double>::infinity();
+    for (int i = 0;; ++i) {
+      system.update_positions(state);
+      compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
+      if (!compounds_.chosen()) compounds_.choose();
+      fastest_ = compounds_.factor();
+      if (!(fastest_ < kHopeless)) return false;
+      const double error = position_error(system.terms().phi);
+      if (error <= kSettled || (error > 0.5 * before && error < 1e-12)) break;
+      if (i == kMostIterations || !std::isfinite(error)) return false;
+      before = error;
+      compounds_.correction(system.terms().phi, shift_);
+      displace(system.tree(), state.q.data(), shift_.data());
+    }
+    compounds_.settle_velocities(system.terms().u, state.v);
+    system.update_motion(state);
+    return true;
+  }
+
+  double position_error(const VecX<double>& phi) const {
+    double error = 0.0;
+    for (std::size_t row = 0; row < is_embedded_.size(); ++row)
+      if (is_embedded_[row] && !compounds_.dependent()[row])
+        error = std::max(error, std::abs(phi[static_cast<Eigen::Index>(row)]));
+    return error;
+  }
+
+  LoopElimination& cut_loops(const System& system) {
+    if (!cut_loops_) cut_loops_.emplace(system.tree(), groups_);
+    return *cut_loops_;
+  }
+
+  std::vector<ForceColumns> groups_;  // only their pattern
+  Compounds compounds_;
+  LoopElimination loops_;
+  std::optional<LoopElimination> cut_loops_;
+  bool all_embedded_;
+  bool cut_ = false;
+  double fastest_ = 0.0;
+  std::vector<char> is_embedded_;  // by row
+  VecX<double> shift_, residual_, given_q_;
+};
+
+}  // namespace
+
+EmbeddingChoice embed_all(const Model& model) { return {std::vector<char>(ConstraintTerms(model).groups.size(), 1), true}; }
+
+std::unique_ptr<Formulation> make_embedding(const Model& model, const EmbeddingChoice& choice) {
+  return std::make_unique<Embedding>(model, choice);
+}
+
+}  // namespace linkwork
