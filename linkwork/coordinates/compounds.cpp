@@ -155,12 +155,12 @@ void Compounds::update_rows(const Tree& tree, const TreeWork<double>& work, std:
     if (embedded_[g]) groups[g].write_rows(tree, work, &A_[at(first_values_[g])]);
 }
 
-void Compounds::choose() {
+void Compounds::choose(bool sparse) {
   rank_ = 0;
   std::size_t inverse = 0;
   int largest = 1;
   for (Compound& compound : compounds_) {
-    choose(compound);
+    choose(compound, sparse);
     for (Block& block : compound.blocks) {
       const auto k = block.rows.size();
       block.inverse = inverse;
@@ -175,7 +175,7 @@ void Compounds::choose() {
 
 /// Gaussian elimination with pivots that are large and touch few other rows and columns. Coordinates without a pivot are
 /// independent, rows without one are dependent.
-void Compounds::choose(Compound& compound) {
+void Compounds::choose(Compound& compound, bool sparse) {
   constexpr double kLargeEnough = 0.1;
   const int rows = static_cast<int>(compound.rows.size()), dofs = static_cast<int>(compound.dofs.size());
   std::vector<std::map<int, double>> a(at(rows));
@@ -202,8 +202,8 @@ void Compounds::choose(Compound& compound) {
       if (largest <= tolerance * std::max(scale[at(r)], 1e-3 * typical)) continue;
       for (const auto& [dof, value] : a[at(r)]) {
         if (std::abs(value) < kLargeEnough * largest) continue;
-        const double cost = (static_cast<double>(a[at(r)].size()) - 1.0) * (touched[at(dof)] - 1.0);
-        const double size = std::abs(value) / largest;
+        const double cost = sparse ? (static_cast<double>(a[at(r)].size()) - 1.0) * (touched[at(dof)] - 1.0) : 0.0;
+        const double size = std::abs(value) / std::max(scale[at(r)], 1e-3 * typical);
         if (cost > best_cost || (cost == best_cost && size <= best_size)) continue;
         best_cost = cost, best_size = size, pivot_row = r, pivot_dof = dof;
       }

@@ -31,8 +31,9 @@ class Compounds {
 
   /// A of the embedded rows, from the groups. Needs positions.
   void update_rows(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups);
-  /// Picks the independent coordinates anew, by pivoting on the rows as they are.
-  void choose();
+  /// Picks the independent coordinates anew, by pivoting on the rows as they are: with few coordinates solved for together, or
+  /// with the largest pivots.
+  void choose(bool sparse = true);
   bool chosen() const { return chosen_; }
   /// A_d^-1, and G. Returns how fast a dependent coordinate moves at most when an independent one moves by 1, with lengths
   /// measured in units of the mechanism's: large near a position where the choice is bad.
@@ -99,7 +100,7 @@ class Compounds {
 
   void add_compound(const Tree& tree, std::span<const ForceColumns> groups, const std::vector<int>& members,
                     std::span<const int> first_rows, std::span<const int> first_values);
-  void choose(Compound& compound);
+  void choose(Compound& compound, bool sparse);
   void arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof);
   template <class Known>
   void solve_blocks(const Compound& compound, Known&& right_side, double* x, int stride) const;

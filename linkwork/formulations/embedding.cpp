@@ -74,7 +74,7 @@ class Embedding : public Formulation {
   void accept_step(System& system) override {
     if (fastest_ < kTooFast) return;
     if (cut_) compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
-    compounds_.choose();
+    choose();
   }
 
   void complete(System& system, Solution& solution) override {
@@ -91,10 +91,16 @@ class Embedding : public Formulation {
   }
 
  private:
-  static constexpr double kSettled = 1e-14;  // m, rad
-  static constexpr double kTooFast = 20.0;   // of a dependent coordinate: choose others
-  static constexpr double kHopeless = 1e4;   // none is good
+  static constexpr double kSettled = 1e-14;     // m, rad
+  static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
+  static constexpr double kHopeless = 1e4;      // none is good
+  static constexpr double kLongestShift = 0.1;  // m, rad: beyond it another branch may be closer
   static constexpr int kMostIterations = 10;
+
+  void choose() {
+    compounds_.choose(true);
+    if (compounds_.factor() > kTooFast) compounds_.choose(false);
+  }
 
   /// False if the loops cannot be closed from here.
   bool settle(System& system, State& state) {
@@ -103,14 +109,15 @@ class Embedding : public Formulation {
     for (int i = 0;; ++i) {
       system.update_positions(state);
       compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
-      if (!compounds_.chosen()) compounds_.choose();
+      if (!compounds_.chosen()) choose();
       fastest_ = compounds_.factor();
       if (!(fastest_ < kHopeless)) return false;
       const double error = position_error(system.terms().phi);
       if (error <= kSettled || (error > 0.5 * before && error < 1e-12)) break;
-      if (i == kMostIterations || !std::isfinite(error)) return false;
+      if (i == kMostIterations || !(error < before)) return false;
       before = error;
       compounds_.correction(system.terms().phi, shift_);
+      if (!(shift_.cwiseAbs().maxCoeff() < kLongestShift)) return false;
       displace(system.tree(), state.q.data(), shift_.data());
     }
     compounds_.settle_velocities(system.terms().u, state.v);
