@@ -29,8 +29,7 @@ void chain_aba(benchmark::State& bench) {
   TreeWork<double> work(model.tree);
   VecX<double> vdot(model.tree.nv);
   for (auto _ : bench) {
-    update_positions(model.tree, state.q.data(), work);
-    update_velocities(model.tree, state.v.data(), work);
+    update_motion(model.tree, state.q.data(), state.v.data(), work);
     forward_dynamics(model.tree, work, vdot);
     benchmark::DoNotOptimize(vdot.data());
   }

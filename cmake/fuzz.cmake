@@ -52,7 +52,7 @@ linkwork_needed_sources("${fuzz_sources}" needed_sources)
 
 add_library(linkwork_fuzzed STATIC ${needed_sources})
 target_include_directories(linkwork_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
-target_compile_definitions(linkwork_fuzzed PUBLIC EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=0)
+target_compile_definitions(linkwork_fuzzed PUBLIC EIGEN_MAX_ALIGN_BYTES=64 EIGEN_MAX_STATIC_ALIGN_BYTES=0 EIGEN_UNALIGNED_VECTORIZE=0)
 target_compile_options(linkwork_fuzzed PUBLIC
   -O1 -g1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
 target_link_libraries(linkwork_fuzzed

@@ -2,6 +2,8 @@
 
 #include <Eigen/Geometry>
 
+#include "linkwork/tree/kinematics.h"
+
 namespace linkwork {
 
 namespace {
@@ -86,18 +88,20 @@ Model fully_augmented(const Model& original) {
   return model;
 }
 
-void free_body_state(const Model& original, const TreeWork<double>& work, double* q, double* v) {
+void free_body_state(const Model& original, TreeWork<double>& work, double* q, double* v) {
+  update_poses(original.tree, work);
   int count = 0;
   const std::vector<int> free_node = free_nodes(original, count);
   for (std::size_t i = 1; i < free_node.size(); ++i) {
     if (free_node[i] == 0) continue;
+    const Pose<double>& X = work.X_WN[i];
     const NodeWork<double>& node = work.nodes[i];
     double* const qi = q + 7 * (free_node[i] - 1);
     double* const vi = v + 6 * (free_node[i] - 1);
-    const Eigen::Quaterniond turn(node.X_WN.R);
-    Eigen::Map<Vec3<double>>{qi} = node.X_WN.p;
+    const Eigen::Quaterniond turn(X.R);
+    Eigen::Map<Vec3<double>>{qi} = X.p;
     qi[3] = turn.w(), qi[4] = turn.x(), qi[5] = turn.y(), qi[6] = turn.z();
-    Eigen::Map<Vec3<double>>{vi} = node.X_WN.R * node.v;
+    Eigen::Map<Vec3<double>>{vi} = X.R * node.v;
     Eigen::Map<Vec3<double>>{vi + 3} = node.w;
   }
 }

@@ -10,6 +10,6 @@ namespace linkwork {
 Model fully_augmented(const Model& model);
 
 /// Coordinates of the free bodies when the original's tree is as in `work` (positions and velocities).
-void free_body_state(const Model& original, const TreeWork<double>& work, double* q, double* v);
+void free_body_state(const Model& original, TreeWork<double>& work, double* q, double* v);
 
 }  // namespace linkwork

@@ -1,6 +1,5 @@
 #include "linkwork/dynamics/system.h"
 #include "linkwork/model/forces/friction.h"
-#include "linkwork/tree/energy.h"
 
 namespace linkwork {
 
@@ -9,7 +8,6 @@ using V3 = Vec3<double>;
 void System::update_forces() {
   work_.clear_forces();
   power_ = 0.0;
-  potential_ = gravity_energy(tree(), work_);
   apply_joint_laws();
   apply_joint_forces();
   apply_springs();
@@ -19,8 +17,8 @@ void System::update_forces() {
 void System::add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force) {
   const Row scaled{0.0, force * row.on_w, force * row.on_p, 0.0};
   const auto [on_a, on_b] = row_wrenches(*this, a, b, m, scaled);
-  work_.external[static_cast<std::size_t>(a.node)] += on_a;
-  work_.external[static_cast<std::size_t>(b.node)] += on_b;
+  work_.apply(a.node, on_a);
+  work_.apply(b.node, on_b);
 }
 
 void System::add_coordinate_force(const Coordinate& coordinate, double force) {
@@ -37,9 +35,8 @@ void System::add_coordinate_force(const Coordinate& coordinate, double force) {
 }
 
 void System::apply_joint_laws() {
-  for (std::size_t j = 0; j < model_->joints.size(); ++j) {
-    const Joint& joint = model_->joints[j];
-    if (joint.stiffness == 0.0 && joint.damping == 0.0 && joint.friction == 0.0) continue;
+  for (JointIndex index : joints_with_laws_) {
+    const Joint& joint = model_->joints[index()];
     std::array<double, 7> q{};
     std::array<double, 6> v{}, a{};
     joint_motion(joint, {}, q, v, a);
@@ -47,8 +44,7 @@ void System::apply_joint_laws() {
       const auto c = static_cast<std::size_t>(k);
       const double stretch = joint.stiffness == 0.0 ? 0.0 : q[c] - joint.rest;
       const double lossy = coulomb_force(joint.friction, v[c]) - joint.damping * v[c];
-      add_coordinate_force({JointIndex(j), k}, lossy - joint.stiffness * stretch);
-      potential_ += 0.5 * joint.stiffness * stretch * stretch;
+      add_coordinate_force({index, k}, lossy - joint.stiffness * stretch);
       power_ += lossy * v[c];
     }
   }
@@ -57,11 +53,8 @@ void System::apply_joint_laws() {
 void System::apply_joint_forces() {
   for (const JointForce& force : model_->joint_forces) {
     const double value = evaluate(force.value);
-    std::array<double, 7> q{};
-    std::array<double, 6> v{}, a{};
-    joint_motion(model_->joints[force.coordinate.joint()], {}, q, v, a);
     add_coordinate_force(force.coordinate, value);
-    power_ += value * v[static_cast<std::size_t>(force.coordinate.component)];
+    power_ += value * coordinate_motion(force.coordinate).rate;
   }
 }
 
@@ -72,7 +65,6 @@ void System::apply_springs() {
     const double stretch = row.value - spring.length;
     const double rate = row.rate(m);
     add_relative_force(spring.a, spring.b, m, row, -spring.stiffness * stretch - spring.damping * rate);
-    potential_ += 0.5 * spring.stiffness * stretch * stretch;
     power_ -= spring.damping * rate * rate;
   }
 }
@@ -84,10 +76,10 @@ void System::apply_wrenches() {
       F.n[k] = evaluate(wrench.torque[static_cast<std::size_t>(k)]);
       F.f[k] = evaluate(wrench.force[static_cast<std::size_t>(k)]);
     }
-    const Mat3<double>& R_WN = work_[wrench.at.node].X_WN.R;
+    const Mat3<double>& R_WN = X_WN(wrench.at.node).R;
     const Mat3<double> R_NE = wrench.in_body_axes ? wrench.at.X_NF.R : R_WN.transpose();
     const Wrench<double> on_node = Pose<double>{R_NE, wrench.at.X_NF.p} * F;
-    work_.external[static_cast<std::size_t>(wrench.at.node)] += on_node;
+    work_.apply(wrench.at.node, on_node);
     power_ += power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v});
   }
 }

@@ -6,7 +6,6 @@
 
 #include "linkwork/tree/crba.h"
 #include "linkwork/tree/energy.h"
-#include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
@@ -21,6 +20,10 @@ System::System(const Model& model) : model_(&model), work_(model.tree), terms_(m
   for (const BodyWrench& wrench : model.wrenches)
     for (std::size_t k = 0; k < 3; ++k) fit(wrench.force[k]), fit(wrench.torque[k]);
   for (const Sensor& sensor : model.sensors) fit(sensor.value);
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    if (joint.stiffness != 0.0 || joint.damping != 0.0 || joint.friction != 0.0) joints_with_laws_.emplace_back(j);
+  }
   slots_.resize(slots);
   jets_.resize(slots);
   for (const Joint& joint : model.joints) {
@@ -30,15 +33,33 @@ System::System(const Model& model) : model_(&model), work_(model.tree), terms_(m
 }
 
 void System::update(const State& state) {
-  update_positions(state);
-  update_motion(state);
+  state_ = &state;
+  linkwork::update_motion(tree(), state.q.data(), state.v.data(), work_);
+  std::size_t group = 0;
+  std::array<Row, kMaxRows> rows;
+  for (const FrameClosure& closure : model_->frame_closures) {
+    const RelativeMotion m = relative_motion(closure.a, closure.b);
+    closure.evaluate(m, rows);
+    set_position_terms(closure, m, rows, terms_.groups[group++]);
+    set_motion_terms(closure, m, rows);
+  }
+  for (const CoordinateClosure& closure : model_->coordinate_closures)
+    evaluate_coordinate_closure(closure, terms_.groups[group++]);
 }
 
 void System::update_positions(const State& state) {
   state_ = &state;
   linkwork::update_positions(tree(), state.q.data(), work_);
   std::size_t group = 0;
-  for (const FrameClosure& closure : model_->frame_closures) evaluate_frame_position(closure, terms_.groups[group++]);
+  std::array<Row, kMaxRows> rows;
+  for (const FrameClosure& closure : model_->frame_closures) {
+    RelativeMotion m;
+    const Pose<double> X_WA = pose(closure.a), X_WB = pose(closure.b);
+    m.R.noalias() = X_WA.R.transpose() * X_WB.R;
+    m.p.noalias() = X_WA.R.transpose() * (X_WB.p - X_WA.p);
+    closure.evaluate(m, rows);
+    set_position_terms(closure, m, rows, terms_.groups[group++]);
+  }
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
 }
@@ -46,7 +67,12 @@ void System::update_positions(const State& state) {
 void System::update_motion(const State& state) {
   state_ = &state;
   update_velocities(tree(), state.v.data(), work_);
-  for (const FrameClosure& closure : model_->frame_closures) evaluate_frame_motion(closure);
+  std::array<Row, kMaxRows> rows;
+  for (const FrameClosure& closure : model_->frame_closures) {
+    const RelativeMotion m = relative_motion(closure.a, closure.b);
+    closure.evaluate(m, rows);
+    set_motion_terms(closure, m, rows);
+  }
   std::size_t group = model_->frame_closures.size();
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
@@ -59,20 +85,22 @@ struct PointMotion {  // world axes
   V3 p, w, v, wdot, a;
 };
 
-PointMotion point_motion(const NodeWork<double>& node, const Pose<double>& X_NF, bool with_vdot) {
-  const Mat3<double>& R = node.X_WN.R;
+PointMotion point_motion(const System& system, const NodeFrame& frame, bool with_vdot) {
+  const Pose<double>&X_WN = system.X_WN(frame.node), &X_NF = frame.X_NF;
+  const NodeWork<double>& node = system.work()[frame.node];
+  const Mat3<double>& R = X_WN.R;
   const V3& r = X_NF.p;
   const V3 aw = with_vdot ? V3(node.aw + node.dw) : node.aw;
-  const V3 av = with_vdot ? V3(node.av + node.dv) : node.av;
-  const V3 v = node.v + node.w.cross(r);
-  return {R * X_NF.R, node.X_WN.p + R * r, R * node.w, R * v, R * aw, R * (av + aw.cross(r) + node.w.cross(v))};
+  const V3 ap = with_vdot ? V3(node.ap + node.dv) : node.ap;
+  const V3 turning = node.w.cross(r);
+  return {R * X_NF.R, X_WN.p + R * r, R * node.w, R * (node.v + turning), R * aw, R * (ap + aw.cross(r) + node.w.cross(turning))};
 }
 
 }  // namespace
 
 RelativeMotion System::relative_motion(const NodeFrame& frame_a, const NodeFrame& frame_b, bool with_vdot) const {
-  const PointMotion a = point_motion(work_[frame_a.node], frame_a.X_NF, with_vdot);
-  const PointMotion b = point_motion(work_[frame_b.node], frame_b.X_NF, with_vdot);
+  const PointMotion a = point_motion(*this, frame_a, with_vdot);
+  const PointMotion b = point_motion(*this, frame_b, with_vdot);
   const V3 d = b.p - a.p;
   const V3 w = b.w - a.w;
   const V3 ddot = b.v - a.v - a.w.cross(d);
@@ -84,22 +112,17 @@ RelativeMotion System::relative_motion(const NodeFrame& frame_a, const NodeFrame
 
 std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, const NodeFrame& a, const NodeFrame& b,
                                                        const RelativeMotion& m, const Row& row) {
-  const Mat3<double>& R_WA = system.work()[a.node].X_WN.R;
-  const Mat3<double>& R_WB = system.work()[b.node].X_WN.R;
+  const Mat3<double>& R_WA = system.X_WN(a.node).R;
+  const Mat3<double>& R_WB = system.X_WN(b.node).R;
   const V3 f_a = a.X_NF.R * row.on_p, n_a = a.X_NF.R * row.on_w;  // axes of a's node
   const V3 f_b = R_WB.transpose() * (R_WA * f_a), n_b = R_WB.transpose() * (R_WA * n_a);
   const V3 point_a = a.X_NF * m.p;  // where b's origin is, in a's node
   return {{-(n_a + point_a.cross(f_a)), -f_a}, {n_b + b.X_NF.p.cross(f_b), f_b}};
 }
 
-void System::evaluate_frame_position(const FrameClosure& closure, ForceColumns& columns) {
-  RelativeMotion m;
-  const Pose<double> X_WA = pose(closure.a), X_WB = pose(closure.b);
-  m.R.noalias() = X_WA.R.transpose() * X_WB.R;
-  m.p.noalias() = X_WA.R.transpose() * (X_WB.p - X_WA.p);
-  columns.set_point(X_WB.p);
-  std::array<Row, kMaxRows> rows;
-  closure.evaluate(m, rows);
+void System::set_position_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows,
+                                ForceColumns& columns) {
+  columns.set_point(pose(closure.b).p);
   for (int r = 0; r < closure.row_count; ++r) {
     const Row& row = rows[static_cast<std::size_t>(r)];
     terms_.phi[closure.first_row + r] = row.value;
@@ -107,10 +130,7 @@ void System::evaluate_frame_position(const FrameClosure& closure, ForceColumns& 
   }
 }
 
-void System::evaluate_frame_motion(const FrameClosure& closure) {
-  const RelativeMotion m = relative_motion(closure.a, closure.b);
-  std::array<Row, kMaxRows> rows;
-  closure.evaluate(m, rows);
+void System::set_motion_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows) {
   for (int r = 0; r < closure.row_count; ++r) {
     const Row& row = rows[static_cast<std::size_t>(r)];
     terms_.rate[closure.first_row + r] = row.rate(m);
@@ -222,6 +242,22 @@ void System::joint_motion(const Joint& joint, std::span<const double> vdot, std:
 
 double System::kinetic_energy() const { return linkwork::kinetic_energy(tree(), work_); }
 
+double System::potential_energy() const {
+  update_poses(tree(), work_);
+  double energy = gravity_energy(tree(), work_);
+  const auto add = [&](double stiffness, double stretch) { energy += 0.5 * stiffness * stretch * stretch; };
+  for (const Joint& joint : model_->joints) {
+    if (joint.stiffness == 0.0) continue;
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    joint_motion(joint, {}, q, v, a);
+    for (int k = 0; k < joint.kind->nv(); ++k) add(joint.stiffness, q[static_cast<std::size_t>(k)] - joint.rest);
+  }
+  for (const Spring& spring : model_->springs)
+    add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+  return energy;
+}
+
 const MatX<double>& System::mass_matrix() {
   linkwork::mass_matrix(tree(), work_, M_);
   return M_;
@@ -239,6 +275,7 @@ const MatX<double>& System::jacobian() {
 }
 
 const MatX<double>& System::jacobian_bounds() {
+  update_poses(tree(), work_);  // for lever arms
   bounds_.setZero(terms_.rows(), tree().nv);
   for (std::size_t g = 0; g < terms_.groups.size(); ++g)
     terms_.groups[g].add_bounds_to(tree(), work_, terms_.first_rows[g], bounds_);

@@ -8,7 +8,7 @@
 #include "linkwork/dynamics/state.h"
 #include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
-#include "linkwork/tree/tree_work.h"
+#include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
 
@@ -26,7 +26,7 @@ class System {
   /// The same in two parts, for those who set velocities in between: poses, phi, u and the columns of A; then the rest.
   void update_positions(const State& state);
   void update_motion(const State& state);
-  /// Applied forces: tau and external wrenches. After update().
+  /// Applied forces: tau and applied wrenches. After update().
   void update_forces();
 
   const State& state() const { return *state_; }
@@ -34,17 +34,22 @@ class System {
   void rebind(const State& state) { state_ = &state; }
   TreeWork<double>& work() { return work_; }
   const TreeWork<double>& work() const { return work_; }
+  /// Of a node in the world; computed for all of them when first asked for.
+  const Pose<double>& X_WN(int node) const {
+    update_poses(tree(), work_);
+    return work_.X_WN[static_cast<std::size_t>(node)];
+  }
   ConstraintTerms& terms() { return terms_; }
   const ConstraintTerms& terms() const { return terms_; }
 
   /// Dense quantities, on demand.
   const MatX<double>& mass_matrix();
-  const VecX<double>& bias();  // c, with external wrenches taken in; the applied generalized force is work().tau
+  const VecX<double>& bias();  // c, with applied wrenches taken in; the applied generalized force is work().tau
   const MatX<double>& jacobian();
   const MatX<double>& jacobian_bounds();
 
   double kinetic_energy() const;
-  double potential_energy() const { return potential_; }
+  double potential_energy() const;
   /// Power of the applied forces that have no potential. After update_forces().
   double applied_power() const { return power_; }
 
@@ -52,7 +57,7 @@ class System {
   void joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
                     std::span<double> a) const;
   double evaluate(const BoundExpression& expression) const;
-  Pose<double> pose(const NodeFrame& frame) const { return work_[frame.node].X_WN * frame.X_NF; }
+  Pose<double> pose(const NodeFrame& frame) const { return X_WN(frame.node) * frame.X_NF; }
   /// With accelerations at vdot = 0, or, after aba_forward(), the true ones.
   RelativeMotion relative_motion(const NodeFrame& a, const NodeFrame& b, bool with_vdot = false) const;
 
@@ -61,8 +66,8 @@ class System {
     double value, rate, second_rate;
   };
   CoordinateMotion coordinate_motion(const Coordinate& coordinate) const;
-  void evaluate_frame_position(const FrameClosure& closure, ForceColumns& columns);
-  void evaluate_frame_motion(const FrameClosure& closure);
+  void set_position_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows, ForceColumns& columns);
+  void set_motion_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows);
   void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
   void add_coordinate_force(const Coordinate& coordinate, double force);
   void add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force);
@@ -73,9 +78,9 @@ class System {
 
   const Model* model_;
   const State* state_ = nullptr;
-  TreeWork<double> work_;
+  mutable TreeWork<double> work_;  // poses are filled in on demand
   ConstraintTerms terms_;
-  double potential_ = 0.0;
+  std::vector<JointIndex> joints_with_laws_;  // stiffness, damping or friction
   double power_ = 0.0;
   MatX<double> M_, A_, bounds_;
   VecX<double> c_;

@@ -14,7 +14,7 @@ void apply(const ForceColumns& columns, const double* lambda, TreeWork<double>& 
   for (int c = 0; c < columns.columns(); ++c) {
     for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s) {
       const Wrench<double>& F = columns.wrench(static_cast<int>(s), c);
-      work.external[static_cast<std::size_t>(columns.seed_nodes()[s])] += {lambda[c] * F.n, lambda[c] * F.f};
+      work.apply(columns.seed_nodes()[s], {lambda[c] * F.n, lambda[c] * F.f});
     }
     for (std::size_t s = 0; s < columns.seed_dofs().size(); ++s)
       work.tau[columns.seed_dofs()[s]] += lambda[c] * columns.force(static_cast<int>(s), c);

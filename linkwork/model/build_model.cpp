@@ -208,6 +208,7 @@ class Builder {
       node.ca = snapped(std::cos(angles[i].alpha)), node.sa = snapped(std::sin(angles[i].alpha));
       node.has_gamma = node.cg != 1.0;
       node.has_alpha = node.ca != 1.0;
+      node.right_angle = node.ca == 0.0;
       node.theta0 = angles[i].theta + turn_[i];
     }
     for (Body& body : model_.bodies)

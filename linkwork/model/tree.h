@@ -34,6 +34,7 @@ struct Node {
   NodeKind kind = NodeKind::kGround;
   bool has_gamma = false;
   bool has_alpha = false;
+  bool right_angle = false;   // alpha = 90 or -90 degrees
   double cg = 1.0, sg = 0.0;  // cos, sin of gamma
   double ca = 1.0, sa = 0.0;  // cos, sin of alpha
   double theta0 = 0.0;

@@ -54,6 +54,13 @@ struct RigidInertia {
     I += o.I;
     return *this;
   }
+  /// The wrench that a motion needs: angular velocity, angular acceleration, acceleration of the frame's origin.
+  template <class S>
+  Wrench<S> needed(const Vec3<S>& w, const Vec3<S>& aw, const Vec3<S>& ap) const {
+    const Vec3<S> hs = h.template cast<S>();
+    const Sym3<S> Is{S(I.xx), S(I.xy), S(I.xz), S(I.yy), S(I.yz), S(I.zz)};
+    return {Is * aw + hs.cross(ap) + w.cross(Is * w), S(mass) * ap + aw.cross(hs) + w.cross(w.cross(hs))};
+  }
   /// Momentum of a twist, or force of an acceleration.
   template <class S>
   Wrench<S> apply(const Vec3<S>& w, const Vec3<S>& v) const {

@@ -1,7 +1,6 @@
 #include "linkwork/tree/aba.h"
 
 #include <Eigen/Cholesky>
-#include <limits>
 
 #include "linkwork/tree/link_rotation.h"
 #include "linkwork/tree/rnea.h"
@@ -21,70 +20,55 @@ S floored(S D, S scale, int i, TreeWork<S>& work) {
   return scale > S(0) ? S(kFloor) * scale : S(1);
 }
 
-/// Revolute: D = I_zz; afterwards I has no z row, H no z row. Returns the projected inertia in the parent's frame.
+/// Revolute: D = I_zz. Hands what is left of the inertia to the parent.
 template <class S>
-ArticulatedInertia<S> project_revolute(const Node& node, NodeWork<S>& a) {
-  ArticulatedInertia<S> A;
-  const Vec3<S> hz = a.Uf;  // row z of H
-  const S kx = a.Uw.x() * a.Dinv, ky = a.Uw.y() * a.Dinv;
-  A.I.xx = a.IA.I.xx - kx * a.Uw.x();
-  A.I.xy = a.IA.I.xy - kx * a.Uw.y();
-  A.I.yy = a.IA.I.yy - ky * a.Uw.y();
-  A.H.row(0) = a.IA.H.row(0) - kx * hz.transpose();
-  A.H.row(1) = a.IA.H.row(1) - ky * hz.transpose();
-  A.H.row(2).setZero();
-  A.M = a.IA.M;
-  A.M.downdate(hz, Vec3<S>(a.Dinv * hz));
-  link::to_parent(node, a, A);
-  link::shift_origin(a.p, A);
-  return A;
+[[gnu::always_inline]] inline void project_revolute(const Node& node, const NodeWork<S>& a, ArticulatedInertia<S>& parent) {
+  link::HingedInertia<S> hinged;
+  const S hx = a.IA.H(2, 0), hy = a.IA.H(2, 1), hz = a.IA.H(2, 2);
+  const S gx = a.Dinv * hx, gy = a.Dinv * hy, gz = a.Dinv * hz;
+  const Sym3<S>& I = a.IA.I;
+  const S kx = I.xz * a.Dinv, ky = I.yz * a.Dinv;
+  hinged.xx = I.xx - kx * I.xz;
+  hinged.xy = I.xy - kx * I.yz;
+  hinged.yy = I.yy - ky * I.yz;
+  hinged.h0 = {a.IA.H(0, 0) - kx * hx, a.IA.H(0, 1) - kx * hy, a.IA.H(0, 2) - kx * hz};
+  hinged.h1 = {a.IA.H(1, 0) - ky * hx, a.IA.H(1, 1) - ky * hy, a.IA.H(1, 2) - ky * hz};
+  const Sym3<S>& M = a.IA.M;
+  hinged.M = {M.xx - gx * hx, M.xy - gx * hy, M.xz - gx * hz, M.yy - gy * hy, M.yz - gy * hz, M.zz - gz * hz};
+  link::add_shifted(a.p, link::inertia_to_parent(node, a, hinged), parent);
 }
 
 /// Prismatic and helical: the general one-dof projection.
 template <class S>
-ArticulatedInertia<S> project_one_dof(const Node& node, NodeWork<S>& a) {
+void project_one_dof(const Node& node, const NodeWork<S>& a, ArticulatedInertia<S>& parent) {
   ArticulatedInertia<S> A = a.IA;
   const Vec3<S> kw = a.Dinv * a.Uw, kf = a.Dinv * a.Uf;
   A.I.downdate(a.Uw, kw);
   A.H -= a.Uw * kf.transpose();
   A.M.downdate(a.Uf, kf);
-  link::to_parent(node, a, A);
-  link::shift_origin(a.p, A);
-  return A;
+  link::inertia_to_parent(node, a, A);
+  link::add_shifted(a.p, A, parent);
 }
 
-}  // namespace
-
+/// Joints other than revolute ones.
 template <class S>
-void articulate(const Tree& tree, TreeWork<S>& work, int i) {
+[[gnu::noinline]] void articulate_other(const Tree& tree, TreeWork<S>& work, int i) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
   NodeWork<S>& a = work[i];
   const bool to_ground = node.parent == 0;
-  if (!work.locked.empty() && work.locked[static_cast<std::size_t>(i)]) {
-    a.Dinv = S(0);
-    if (work.block_of[static_cast<std::size_t>(i)] >= 0) work.block(i).IA_inverse.setZero();
-    if (!to_ground) work[node.parent].IA += link::seen_from_parent(tree, work, i, a.IA);
-    return;
-  }
   switch (node.kind) {
-    case NodeKind::kRevolute:
-      a.Uw = {a.IA.I.xz, a.IA.I.yz, a.IA.I.zz};
-      a.Uf = a.IA.H.row(2).transpose();
-      a.Dinv = S(1) / floored(a.IA.I.zz, a.IA.I.trace(), i, work);
-      if (!to_ground) work[node.parent].IA += project_revolute(node, a);
-      break;
     case NodeKind::kPrismatic:
       a.Uw = a.IA.H.col(2);
       a.Uf = {a.IA.M.xz, a.IA.M.yz, a.IA.M.zz};
       a.Dinv = S(1) / floored(a.IA.M.zz, a.IA.M.trace(), i, work);
-      if (!to_ground) work[node.parent].IA += project_one_dof(node, a);
+      if (!to_ground) project_one_dof(node, a, work[node.parent].IA);
       break;
     case NodeKind::kHelical: {
       const S h(node.pitch);
       a.Uw = Vec3<S>(a.IA.I.xz, a.IA.I.yz, a.IA.I.zz) + h * a.IA.H.col(2);
       a.Uf = a.IA.H.row(2).transpose() + h * Vec3<S>(a.IA.M.xz, a.IA.M.yz, a.IA.M.zz);
       a.Dinv = S(1) / floored(a.Uw.z() + h * a.Uf.z(), a.IA.I.trace() + h * h * a.IA.M.trace(), i, work);
-      if (!to_ground) work[node.parent].IA += project_one_dof(node, a);
+      if (!to_ground) project_one_dof(node, a, work[node.parent].IA);
       break;
     }
     case NodeKind::kSpherical: {
@@ -101,7 +85,7 @@ void articulate(const Tree& tree, TreeWork<S>& work, int i) {
       if (to_ground) break;
       ArticulatedInertia<S> A;
       A.M = Sym3<S>::of(a.IA.M.matrix() - a.IA.H.transpose() * Dinv * a.IA.H);
-      work[node.parent].IA += link::seen_from_parent(tree, work, i, A);
+      link::add_to_parent(tree, work, i, A);
       break;
     }
     case NodeKind::kFree: {
@@ -117,13 +101,24 @@ void articulate(const Tree& tree, TreeWork<S>& work, int i) {
       work.block(i).IA_inverse = factor.solve(Mat6<S>::Identity());
       break;
     }
+    case NodeKind::kRevolute:
     case NodeKind::kGround:
       break;
   }
 }
 
+/// A joint that assembly holds still.
 template <class S>
-void reduce_force(const Tree& tree, TreeWork<S>& work, int i) {
+[[gnu::noinline]] void pass_on_whole(const Tree& tree, TreeWork<S>& work, int i) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  work[i].Dinv = S(0);
+  if (work.block_of[static_cast<std::size_t>(i)] >= 0) work.block(i).IA_inverse.setZero();
+  if (node.parent != 0) link::add_to_parent(tree, work, i, work[i].IA);
+}
+
+/// Joints other than revolute ones.
+template <class S>
+[[gnu::noinline]] void reduce_other_force(const Tree& tree, TreeWork<S>& work, int i) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
   NodeWork<S>& a = work[i];
   S* const u = work.u.data() + node.v;
@@ -148,10 +143,67 @@ void reduce_force(const Tree& tree, TreeWork<S>& work, int i) {
   work[node.parent].f += f;
 }
 
+/// Joints other than revolute ones: x = vdot of the joint, from ui.
+template <class S>
+[[gnu::noinline]] void accelerate_other(const Tree& tree, TreeWork<S>& work, int i, const S* ui, S* x) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  NodeWork<S>& a = work[i];
+  a.dw = work[node.parent].dw, a.dv = work[node.parent].dv;
+  link::motion_to_child(tree, work, i, a.dw, a.dv);
+  if (node.kind == NodeKind::kSpherical) {
+    const Mat3<S> Dinv = work.block(i).IA_inverse.template topLeftCorner<3, 3>();
+    Eigen::Map<Vec3<S>>{x} = Dinv * (Eigen::Map<const Vec3<S>>(ui) - a.IA.I * a.dw - a.IA.H * a.dv);
+    a.dw += Eigen::Map<const Vec3<S>>(x);
+  } else if (node.kind == NodeKind::kFree) {
+    const BlockWork<S>& block = work.block(i);
+    Vec6<S> F;
+    F << Eigen::Map<const Vec3<S>>(ui + 3), block.Rq.transpose() * Eigen::Map<const Vec3<S>>(ui);
+    const Vec6<S> A = block.IA_inverse * F;
+    Eigen::Map<Vec3<S>>{x} = block.Rq * (A.template tail<3>() - a.dv);
+    Eigen::Map<Vec3<S>>{x + 3} = A.template head<3>() - a.dw;
+    a.dw = A.template head<3>(), a.dv = A.template tail<3>();
+  } else {
+    const JointAxis axis = joint_axis(node);
+    x[0] = a.Dinv * (ui[0] - a.Uw.dot(a.dw) - a.Uf.dot(a.dv));
+    a.dw.z() += axis.turn * x[0];
+    a.dv.z() += axis.slide * x[0];
+  }
+}
+
+}  // namespace
+
+template <class S>
+void articulate(const Tree& tree, TreeWork<S>& work, int i) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  if (!work.locked.empty() && work.locked[static_cast<std::size_t>(i)]) return pass_on_whole(tree, work, i);
+  if (node.kind != NodeKind::kRevolute) return articulate_other(tree, work, i);
+  NodeWork<S>& a = work[i];
+  a.Uw = {a.IA.I.xz, a.IA.I.yz, a.IA.I.zz};
+  a.Uf = a.IA.H.row(2).transpose();
+  a.Dinv = S(1) / floored(a.IA.I.zz, a.IA.I.trace(), i, work);
+  if (node.parent != 0) project_revolute(node, a, work[node.parent].IA);
+}
+
+template <class S>
+void reduce_force(const Tree& tree, TreeWork<S>& work, int i) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  if (node.kind != NodeKind::kRevolute) return reduce_other_force(tree, work, i);
+  NodeWork<S>& a = work[i];
+  const S u = work.tau[node.v] - a.n.z();
+  work.u[node.v] = u;
+  if (node.parent == 0) return;
+  const S y = a.Dinv * u;
+  Vec3<S> n = a.n + y * a.Uw, f = a.f + y * a.Uf;
+  link::to_parent(node, a, n, f);
+  NodeWork<S>& parent = work[node.parent];
+  parent.n += n + a.p.cross(f);
+  parent.f += f;
+}
+
 template <class S>
 void start_inertias(const Tree& tree, TreeWork<S>& work) {
   work.massless_node = 0;
-  for (int i = 1; i < tree.size(); ++i) work[i].IA = ArticulatedInertia<S>::of(tree.nodes[static_cast<std::size_t>(i)].inertia);
+  for (int i = 1; i < tree.size(); ++i) work[i].IA = work.rigid[static_cast<std::size_t>(i)];
 }
 
 template <class S>
@@ -172,29 +224,22 @@ void aba_backward(const Tree& tree, TreeWork<S>& work) {
 template <class S>
 void accelerate(const Tree& tree, TreeWork<S>& work, int i, const VecX<S>& u, VecX<S>& vdot) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-  NodeWork<S>& a = work[i];
-  a.dw = work[node.parent].dw, a.dv = work[node.parent].dv;
-  if (node.parent != 0) link::motion_to_child(tree, work, i, a.dw, a.dv);
   const S* const ui = u.data() + node.v;
   S* const x = vdot.data() + node.v;
-  if (node.kind == NodeKind::kSpherical) {
-    const Mat3<S> Dinv = work.block(i).IA_inverse.template topLeftCorner<3, 3>();
-    Eigen::Map<Vec3<S>>{x} = Dinv * (Eigen::Map<const Vec3<S>>(ui) - a.IA.I * a.dw - a.IA.H * a.dv);
-    a.dw += Eigen::Map<const Vec3<S>>(x);
-  } else if (node.kind == NodeKind::kFree) {
-    const BlockWork<S>& block = work.block(i);
-    Vec6<S> F;
-    F << Eigen::Map<const Vec3<S>>(ui + 3), block.Rq.transpose() * Eigen::Map<const Vec3<S>>(ui);
-    const Vec6<S> A = block.IA_inverse * F;
-    Eigen::Map<Vec3<S>>{x} = block.Rq * (A.template tail<3>() - a.dv);
-    Eigen::Map<Vec3<S>>{x + 3} = A.template head<3>() - a.dw;
-    a.dw = A.template head<3>(), a.dv = A.template tail<3>();
-  } else {
-    const JointAxis axis = joint_axis(node);
-    x[0] = a.Dinv * (ui[0] - a.Uw.dot(a.dw) - a.Uf.dot(a.dv));
-    a.dw.z() += axis.turn * x[0];
-    a.dv.z() += axis.slide * x[0];
+  if (node.kind != NodeKind::kRevolute) return accelerate_other(tree, work, i, ui, x);
+  NodeWork<S>& a = work[i];
+  if (node.parent == 0) {
+    x[0] = a.Dinv * ui[0];
+    a.dw = {S(0), S(0), x[0]};
+    a.dv.setZero();
+    return;
   }
+  const NodeWork<S>& parent = work[node.parent];
+  Vec3<S> dw = link::copy(parent.dw), dv = parent.dv + dw.cross(a.p);
+  link::to_child(node, a, dw, dv);
+  x[0] = a.Dinv * ((ui[0] - a.Uw.dot(dw)) - a.Uf.dot(dv));
+  a.dw = {dw.x(), dw.y(), dw.z() + x[0]};
+  a.dv = dv;
 }
 
 template <class S>

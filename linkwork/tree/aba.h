@@ -35,7 +35,7 @@ void reduce_force(const Tree& tree, TreeWork<S>& work, int node);
 template <class S>
 void accelerate(const Tree& tree, TreeWork<S>& work, int node, const VecX<S>& u, VecX<S>& vdot);
 
-/// The whole algorithm: vdot = M^-1 (tau - c). Needs positions and velocities, tau and external wrenches.
+/// The whole algorithm: vdot = M^-1 (tau - c). Needs positions and velocities, tau and applied wrenches.
 template <class S>
 void forward_dynamics(const Tree& tree, TreeWork<S>& work, VecX<S>& vdot);
 

@@ -31,7 +31,7 @@ void mass_matrix(const Tree& tree, TreeWork<S>& work, MatX<S>& M) {
         link::wrench_to_parent(tree, work, j, n, f);
       }
     }
-    if (node.parent != 0) work[node.parent].IA += link::seen_from_parent(tree, work, i, work[i].IA);
+    if (node.parent != 0) link::add_to_parent(tree, work, i, work[i].IA);
   }
 }
 

@@ -19,7 +19,7 @@ S gravity_energy(const Tree& tree, const TreeWork<S>& work) {
   S energy(0);
   for (int i = 1; i < tree.size(); ++i) {
     const RigidInertia& inertia = tree.nodes[static_cast<std::size_t>(i)].inertia;
-    const Pose<S>& X = work[i].X_WN;
+    const Pose<S>& X = work.X_WN[static_cast<std::size_t>(i)];
     energy -= g.dot(S(inertia.mass) * X.p + X.R * inertia.h.template cast<S>());
   }
   return energy;
@@ -30,7 +30,7 @@ Wrench<S> momentum(const Tree& tree, const TreeWork<S>& work) {
   Wrench<S> total;
   for (int i = 1; i < tree.size(); ++i) {
     const NodeWork<S>& a = work[i];
-    total += a.X_WN * tree.nodes[static_cast<std::size_t>(i)].inertia.template apply<S>(a.w, a.v);
+    total += work.X_WN[static_cast<std::size_t>(i)] * tree.nodes[static_cast<std::size_t>(i)].inertia.template apply<S>(a.w, a.v);
   }
   return total;
 }

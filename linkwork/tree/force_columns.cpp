@@ -102,7 +102,8 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
     const auto first = static_cast<std::size_t>(at.first_dof * columns_ + c);
     const auto stride = static_cast<std::size_t>(columns_);
     double& scale = scale_[static_cast<std::size_t>(c)];
-    const double turning = n.squaredNorm() + f.squaredNorm() * (a.X_WN.p - point_).squaredNorm();
+    const double turning =
+        n.squaredNorm() + f.squaredNorm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point_).squaredNorm();
     if (velocity_count(node.kind) == 1) {
       const JointAxis axis = joint_axis(node);
       const double seeded = reduced_[first];
@@ -175,7 +176,7 @@ void ForceColumns::write_rows(const Tree& tree, const TreeWork<double>& work, do
 void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
-    const double turning = std::hypot(n.norm(), f.norm() * (work[at.node].X_WN.p - point_).norm());
+    const double turning = std::hypot(n.norm(), f.norm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point_).norm());
     for (int k = 0; k < velocity_count(node.kind); ++k) {
       const bool linear = node.kind == NodeKind::kFree && k < 3;
       const JointAxis axis =

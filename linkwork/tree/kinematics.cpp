@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "linkwork/spatial/so3.h"
+#include "linkwork/spatial/sin_cos.h"
 #include "linkwork/tree/link_rotation.h"
 
 namespace linkwork {
@@ -34,69 +34,110 @@ Vec3<S> axis_in_parent(const Node& node) {
   return {S(node.sg * node.sa), S(-node.cg * node.sa), S(node.ca)};
 }
 
+/// Joints other than revolute ones.
+template <class S>
+[[gnu::noinline]] void place_other(const Tree& tree, TreeWork<S>& work, int i, const S* qi) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  NodeWork<S>& a = work[i];
+  a.p = node.p.template cast<S>();
+  if (velocity_count(node.kind) == 1) {
+    if (node.kind == NodeKind::kHelical) sin_cos(S(node.theta0) + qi[0], a.sq, a.cq);
+    a.p += (S(joint_axis(node).slide) * qi[0]) * axis_in_parent<S>(node);
+    return;
+  }
+  BlockWork<S>& block = work.block(i);
+  const Mat3<S> R_PF = node.R_PF.template cast<S>();
+  const bool floats = node.kind == NodeKind::kFree;
+  block.Rq = rotation_of(qi + (floats ? 3 : 0));
+  block.R = R_PF * block.Rq;
+  if (floats) a.p += R_PF * Eigen::Map<const Vec3<S>>(qi);
+}
+
+/// Where node i is in its parent.
+template <class S>
+inline void place(const Tree& tree, TreeWork<S>& work, int i, const S* q) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  if (node.kind == NodeKind::kRevolute)
+    sin_cos(S(node.theta0) + q[node.q], work[i].sq, work[i].cq);
+  else
+    place_other(tree, work, i, q + node.q);
+}
+
+/// Joints other than revolute ones.
+template <class S>
+[[gnu::noinline]] void move_other(const Tree& tree, TreeWork<S>& work, int i, const S* vi) {
+  NodeWork<S>& a = work[i];
+  const NodeWork<S>& parent = work[tree.nodes[static_cast<std::size_t>(i)].parent];
+  const Vec3<S> turning = parent.w.cross(a.p);
+  a.w = parent.w, a.v = parent.v + turning;
+  a.aw = parent.aw, a.ap = parent.ap + parent.aw.cross(a.p) + parent.w.cross(turning);
+  link::axes_to_child(tree, work, i, a.w, a.v, a.aw, a.ap);
+  Vec3<S> w = Vec3<S>::Zero(), l = Vec3<S>::Zero();
+  add_joint_motion(tree, work, i, vi, w, l);
+  a.aw += a.w.cross(w);
+  a.ap += S(2) * a.w.cross(l);
+  a.w += w, a.v += l;
+}
+
+/// Velocities and bias accelerations of node i.
+template <class S>
+inline void move(const Tree& tree, TreeWork<S>& work, int i, const S* v) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  if (node.kind != NodeKind::kRevolute) return move_other(tree, work, i, v + node.v);
+  NodeWork<S>& a = work[i];
+  const NodeWork<S>& parent = work[node.parent];
+  const S rate = v[node.v];
+  Vec3<S> ap = link::copy(parent.ap);
+  if (node.parent == 0) {
+    link::to_child(node, a, ap);
+    a.w = {S(0), S(0), rate};
+    a.v.setZero(), a.aw.setZero();
+    a.ap = ap;
+    return;
+  }
+  Vec3<S> w = link::copy(parent.w), aw = link::copy(parent.aw);
+  const Vec3<S> turning = w.cross(a.p);
+  Vec3<S> l = parent.v + turning;
+  ap += aw.cross(a.p) + w.cross(turning);
+  link::to_child(node, a, w, l, aw, ap);
+  a.w = {w.x(), w.y(), w.z() + rate};
+  a.v = l;
+  a.aw = {aw.x() + w.y() * rate, aw.y() - w.x() * rate, aw.z()};
+  a.ap = ap;
+}
+
 }  // namespace
 
 template <class S>
 void update_positions(const Tree& tree, const S* q, TreeWork<S>& work) {
-  for (int i = 1; i < tree.size(); ++i) {
-    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    NodeWork<S>& a = work[i];
-    const S* const qi = q + node.q;
-    a.p = node.p.template cast<S>();
-    if (node.kind == NodeKind::kRevolute || node.kind == NodeKind::kHelical) {
-      const S angle = S(node.theta0) + qi[0];
-      a.cq = std::cos(angle);
-      a.sq = std::sin(angle);
-    }
-    if (node.kind == NodeKind::kPrismatic) a.p += qi[0] * axis_in_parent<S>(node);
-    if (node.kind == NodeKind::kHelical) a.p += (S(node.pitch) * qi[0]) * axis_in_parent<S>(node);
-    const Pose<S>& parent = work[node.parent].X_WN;
-    if (velocity_count(node.kind) == 1) {
-      a.X_WN.R = turned(parent.R, node, a);
-    } else {
-      BlockWork<S>& block = work.block(i);
-      const Mat3<S> R_PF = node.R_PF.template cast<S>();
-      const bool floats = node.kind == NodeKind::kFree;
-      block.Rq = rotation_of(qi + (floats ? 3 : 0));
-      block.R = R_PF * block.Rq;
-      if (floats) a.p += R_PF * Eigen::Map<const Vec3<S>>(qi);
-      a.X_WN.R = parent.R * block.R;
-    }
-    a.X_WN.p = parent.p + parent.R * a.p;
-  }
+  work.poses_current = false;
+  for (int i = 1; i < tree.size(); ++i) place(tree, work, i, q);
 }
 
 template <class S>
 void update_velocities(const Tree& tree, const S* v, TreeWork<S>& work) {
-  work[0].av = -tree.gravity.template cast<S>();
+  for (int i = 1; i < tree.size(); ++i) move(tree, work, i, v);
+}
+
+template <class S>
+void update_motion(const Tree& tree, const S* q, const S* v, TreeWork<S>& work) {
+  work.poses_current = false;
+  for (int i = 1; i < tree.size(); ++i) {
+    place(tree, work, i, q);
+    move(tree, work, i, v);
+  }
+}
+
+template <class S>
+void update_poses(const Tree& tree, TreeWork<S>& work) {
+  if (work.poses_current) return;
+  work.poses_current = true;
   for (int i = 1; i < tree.size(); ++i) {
     const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    NodeWork<S>& a = work[i];
-    const NodeWork<S>& parent = work[node.parent];
-    a.w = parent.w, a.v = parent.v, a.aw = parent.aw, a.av = parent.av;
-    link::motion_to_child(tree, work, i, a.w, a.v);
-    link::motion_to_child(tree, work, i, a.aw, a.av);
-    const S* const vi = v + node.v;
-    // A = X A_parent + V x (S v) + (dS/dt) v
-    switch (node.kind) {
-      case NodeKind::kRevolute:
-        a.aw.x() += a.w.y() * vi[0], a.aw.y() -= a.w.x() * vi[0];
-        a.av.x() += a.v.y() * vi[0], a.av.y() -= a.v.x() * vi[0];
-        a.w.z() += vi[0];
-        break;
-      case NodeKind::kPrismatic:
-        a.av.x() += a.w.y() * vi[0], a.av.y() -= a.w.x() * vi[0];
-        a.v.z() += vi[0];
-        break;
-      default: {
-        Vec3<S> w = Vec3<S>::Zero(), l = Vec3<S>::Zero();
-        add_joint_motion(tree, work, i, vi, w, l);
-        a.aw += a.w.cross(w);
-        a.av += a.w.cross(l) + a.v.cross(w);
-        if (node.kind == NodeKind::kFree) a.av -= w.cross(l);
-        a.w += w, a.v += l;
-      }
-    }
+    const Pose<S>& parent = work.X_WN[static_cast<std::size_t>(node.parent)];
+    Pose<S>& X = work.X_WN[static_cast<std::size_t>(i)];
+    X.R = velocity_count(node.kind) == 1 ? turned(parent.R, node, work[i]) : Mat3<S>(parent.R * work.block(i).R);
+    X.p = parent.p + parent.R * work[i].p;
   }
 }
 
@@ -169,8 +210,12 @@ void displace(const Tree& tree, double* q, const double* dv) {
 
 template void update_positions<double>(const Tree&, const double*, TreeWork<double>&);
 template void update_positions<long double>(const Tree&, const long double*, TreeWork<long double>&);
+template void update_poses<double>(const Tree&, TreeWork<double>&);
+template void update_poses<long double>(const Tree&, TreeWork<long double>&);
 template void update_velocities<double>(const Tree&, const double*, TreeWork<double>&);
 template void update_velocities<long double>(const Tree&, const long double*, TreeWork<long double>&);
+template void update_motion<double>(const Tree&, const double*, const double*, TreeWork<double>&);
+template void update_motion<long double>(const Tree&, const long double*, const long double*, TreeWork<long double>&);
 template void update_accelerations<double>(const Tree&, const double*, TreeWork<double>&);
 template void update_accelerations<long double>(const Tree&, const long double*, TreeWork<long double>&);
 template void position_rates<double>(const Tree&, const double*, const double*, double*);

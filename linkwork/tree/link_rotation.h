@@ -7,6 +7,13 @@ namespace linkwork {
 /// Changes of axes between a node and its parent. For one-dof nodes R = Rz(gamma) Rx(alpha) Rz(theta), factor by factor.
 namespace link {
 
+/// A copy number by number. As a block it would be loaded in wider pieces than the numbers have just been stored in, and the
+/// processor would have to wait for the stores.
+template <class S>
+inline Vec3<S> copy(const Vec3<S>& a) {
+  return {a.x(), a.y(), a.z()};
+}
+
 template <class S, class C>
 inline void turn_z(C c, C s, Vec3<S>& a) {
   const S x = a.x();
@@ -19,6 +26,14 @@ inline void turn_x(C c, C s, Vec3<S>& a) {
   const S y = a.y();
   a.y() = c * y - s * a.z();
   a.z() = s * y + c * a.z();
+}
+
+/// The turn about x by 90 (s = 1) or -90 (s = -1) degrees.
+template <class S, class C>
+inline void quarter_turn_x(C s, Vec3<S>& a) {
+  const S y = a.y();
+  a.y() = -s * a.z();
+  a.z() = s * y;
 }
 
 /// A <- Rz A Rz'
@@ -61,100 +76,163 @@ inline void turn_plane(C c, C s, Mat3<S>& A) {
   }
 }
 
-template <class S>
-inline void to_parent(const Node& node, const NodeWork<S>& work, Vec3<S>& a) {
-  turn_z(work.cq, work.sq, a);
-  if (node.has_alpha) turn_x(S(node.ca), S(node.sa), a);
-  if (node.has_gamma) turn_z(S(node.cg), S(node.sg), a);
+/// Vectors of one-dof nodes, several at a time.
+template <class S, class... V>
+inline void to_parent(const Node& node, const NodeWork<S>& work, V&... a) {
+  (turn_z(work.cq, work.sq, a), ...);
+  if (node.right_angle)
+    (quarter_turn_x(S(node.sa), a), ...);
+  else if (node.has_alpha)
+    (turn_x(S(node.ca), S(node.sa), a), ...);
+  if (node.has_gamma) (turn_z(S(node.cg), S(node.sg), a), ...);
+}
+
+template <class S, class... V>
+inline void to_child(const Node& node, const NodeWork<S>& work, V&... a) {
+  if (node.has_gamma) (turn_z(S(node.cg), S(-node.sg), a), ...);
+  if (node.right_angle)
+    (quarter_turn_x(S(-node.sa), a), ...);
+  else if (node.has_alpha)
+    (turn_x(S(node.ca), S(-node.sa), a), ...);
+  (turn_z(work.cq, S(-work.sq), a), ...);
 }
 
 template <class S>
-inline void to_child(const Node& node, const NodeWork<S>& work, Vec3<S>& a) {
-  if (node.has_gamma) turn_z(S(node.cg), S(-node.sg), a);
-  if (node.has_alpha) turn_x(S(node.ca), S(-node.sa), a);
-  turn_z(work.cq, S(-work.sq), a);
+inline void turn_z(S c, S s, ArticulatedInertia<S>& A) {
+  turn_z(c, s, A.I);
+  turn_z(c, s, A.M);
+  turn_plane<0, 1>(c, s, A.H);
 }
 
 /// Rotation of an articulated inertia into the parent's axes (one-dof nodes).
 template <class S>
-inline void to_parent(const Node& node, const NodeWork<S>& work, ArticulatedInertia<S>& A) {
-  turn_z(work.cq, work.sq, A.I);
-  turn_z(work.cq, work.sq, A.M);
-  turn_plane<0, 1>(work.cq, work.sq, A.H);
+inline void inertia_to_parent(const Node& node, const NodeWork<S>& work, ArticulatedInertia<S>& A) {
+  turn_z(work.cq, work.sq, A);
   if (node.has_alpha) {
     turn_x(S(node.ca), S(node.sa), A.I);
     turn_x(S(node.ca), S(node.sa), A.M);
     turn_plane<1, 2>(S(node.ca), S(node.sa), A.H);
   }
-  if (node.has_gamma) {
-    turn_z(S(node.cg), S(node.sg), A.I);
-    turn_z(S(node.cg), S(node.sg), A.M);
-    turn_plane<0, 1>(S(node.cg), S(node.sg), A.H);
-  }
+  if (node.has_gamma) turn_z(S(node.cg), S(node.sg), A);
 }
 
-/// Moves the reference point of A from p to the origin: H += p^ M, I -= H p^ + (H p^)' (with H halfway).
+/// What a joint about z leaves of an articulated inertia: rows z of I and H are zero.
 template <class S>
-inline void shift_origin(const Vec3<S>& p, ArticulatedInertia<S>& A) {
+struct HingedInertia {
+  S xx, xy, yy;    // of I
+  Vec3<S> h0, h1;  // rows of H
+  Sym3<S> M;
+};
+
+template <class S>
+inline void turn_z(S c, S s, HingedInertia<S>& A) {
+  const S cs = c * s, ss = s * s;
+  const S shift = ss * (A.yy - A.xx) - S(2) * cs * A.xy;
+  A.xy = cs * (A.xx - A.yy) + (S(1) - S(2) * ss) * A.xy;
+  A.xx += shift;
+  A.yy -= shift;
+  turn_z(c, s, A.M);
+  turn_z(c, s, A.h0);
+  turn_z(c, s, A.h1);
+  const Vec3<S> row = A.h0;
+  A.h0 = c * row - s * A.h1;
+  A.h1 = s * row + c * A.h1;
+}
+
+/// Rotation of a hinged inertia into the parent's axes.
+template <class S>
+inline ArticulatedInertia<S> inertia_to_parent(const Node& node, const NodeWork<S>& work, HingedInertia<S>& A) {
+  turn_z(work.cq, work.sq, A);
+  ArticulatedInertia<S> B;
+  if (node.right_angle) {
+    const S s(node.sa);
+    quarter_turn_x(s, A.h0);
+    quarter_turn_x(s, A.h1);
+    B.I = {A.xx, S(0), s * A.xy, S(0), S(0), A.yy};
+    B.H << A.h0.transpose(), Vec3<S>::Zero().transpose(), s * A.h1.transpose();
+    B.M = {A.M.xx, -s * A.M.xz, s * A.M.xy, A.M.zz, -A.M.yz, A.M.yy};
+  } else if (node.has_alpha) {
+    const S c(node.ca), s(node.sa);
+    turn_x(c, s, A.h0);
+    turn_x(c, s, A.h1);
+    turn_x(c, s, A.M);
+    B.M = {A.M.xx, A.M.xy, A.M.xz, A.M.yy, A.M.yz, A.M.zz};
+    B.I = {A.xx, c * A.xy, s * A.xy, c * c * A.yy, c * s * A.yy, s * s * A.yy};
+    B.H << A.h0.transpose(), c * A.h1.transpose(), s * A.h1.transpose();
+  } else {
+    B.I = {A.xx, A.xy, S(0), A.yy, S(0), S(0)};
+    B.M = {A.M.xx, A.M.xy, A.M.xz, A.M.yy, A.M.yz, A.M.zz};
+    B.H << A.h0.transpose(), A.h1.transpose(), Vec3<S>::Zero().transpose();
+  }
+  if (node.has_gamma) turn_z(S(node.cg), S(node.sg), B);
+  return B;
+}
+
+/// Adds to `sum` the inertia A with its reference point moved from p to the origin: H += p^ M, I -= Y p^ + (Y p^)' with Y the
+/// mean of H before and after. Not inlined: with what comes before it the numbers do not fit the registers.
+template <class S>
+[[gnu::noinline]] void add_shifted(const Vec3<S>& p, const ArticulatedInertia<S>& A, ArticulatedInertia<S>& sum) {
   const S px = p.x(), py = p.y(), pz = p.z();
   const Sym3<S>& M = A.M;
-  Mat3<S> pM;
-  pM(0, 0) = py * M.xz - pz * M.xy, pM(0, 1) = py * M.yz - pz * M.yy, pM(0, 2) = py * M.zz - pz * M.yz;
-  pM(1, 0) = pz * M.xx - px * M.xz, pM(1, 1) = pz * M.xy - px * M.yz, pM(1, 2) = pz * M.xz - px * M.zz;
-  pM(2, 0) = px * M.xy - py * M.xx, pM(2, 1) = px * M.yy - py * M.xy, pM(2, 2) = px * M.yz - py * M.xz;
-  const Mat3<S> Y = A.H + S(0.5) * pM;
-  A.H += pM;
-  // Y p^: column 0 = Y1 pz - Y2 py, column 1 = Y2 px - Y0 pz, column 2 = Y0 py - Y1 px
-  const auto yp = [&](int i, int j) {
-    if (j == 0) return Y(i, 1) * pz - Y(i, 2) * py;
-    if (j == 1) return Y(i, 2) * px - Y(i, 0) * pz;
-    return Y(i, 0) * py - Y(i, 1) * px;
-  };
-  A.I.xx -= S(2) * yp(0, 0);
-  A.I.yy -= S(2) * yp(1, 1);
-  A.I.zz -= S(2) * yp(2, 2);
-  A.I.xy -= yp(0, 1) + yp(1, 0);
-  A.I.xz -= yp(0, 2) + yp(2, 0);
-  A.I.yz -= yp(1, 2) + yp(2, 1);
+  const Mat3<S>& H = A.H;
+  const S xx = H(0, 0) + (py * M.xz - pz * M.xy), xy = H(0, 1) + (py * M.yz - pz * M.yy), xz = H(0, 2) + (py * M.zz - pz * M.yz);
+  const S yx = H(1, 0) + (pz * M.xx - px * M.xz), yy = H(1, 1) + (pz * M.xy - px * M.yz), yz = H(1, 2) + (pz * M.xz - px * M.zz);
+  const S zx = H(2, 0) + (px * M.xy - py * M.xx), zy = H(2, 1) + (px * M.yy - py * M.xy), zz = H(2, 2) + (px * M.yz - py * M.xz);
+  sum.H(0, 0) += xx, sum.H(0, 1) += xy, sum.H(0, 2) += xz;
+  sum.H(1, 0) += yx, sum.H(1, 1) += yy, sum.H(1, 2) += yz;
+  sum.H(2, 0) += zx, sum.H(2, 1) += zy, sum.H(2, 2) += zz;
+  sum.M += M;
+
+  const S Yxx = H(0, 0) + xx, Yxy = H(0, 1) + xy, Yxz = H(0, 2) + xz;  // twice the mean
+  const S Yyx = H(1, 0) + yx, Yyy = H(1, 1) + yy, Yyz = H(1, 2) + yz;
+  const S Yzx = H(2, 0) + zx, Yzy = H(2, 1) + zy, Yzz = H(2, 2) + zz;
+  const S hx = S(0.5) * px, hy = S(0.5) * py, hz = S(0.5) * pz;
+  sum.I.xx += A.I.xx + (Yxz * py - Yxy * pz);
+  sum.I.yy += A.I.yy + (Yyx * pz - Yyz * px);
+  sum.I.zz += A.I.zz + (Yzy * px - Yzx * py);
+  sum.I.xy += A.I.xy + ((Yxx - Yyy) * hz + (Yyz * hy - Yxz * hx));
+  sum.I.xz += A.I.xz + ((Yzz - Yxx) * hy + (Yxy * hx - Yzy * hz));
+  sum.I.yz += A.I.yz + ((Yyy - Yzz) * hx + (Yzx * hz - Yyx * hy));
 }
 
 /// For any kind of node.
-template <class S>
-inline void axes_to_parent(const Tree& tree, const TreeWork<S>& work, int i, Vec3<S>& a) {
-  if (work.block_of[static_cast<std::size_t>(i)] < 0)
-    to_parent(tree.nodes[static_cast<std::size_t>(i)], work[i], a);
+template <class S, class... V>
+inline void axes_to_parent(const Tree& tree, const TreeWork<S>& work, int i, V&... a) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  if (velocity_count(node.kind) == 1)
+    to_parent(node, work[i], a...);
   else
-    a = (work.block(i).R * a).eval();
+    ((a = (work.block(i).R * a).eval()), ...);
 }
 
-template <class S>
-inline void axes_to_child(const Tree& tree, const TreeWork<S>& work, int i, Vec3<S>& a) {
-  if (work.block_of[static_cast<std::size_t>(i)] < 0)
-    to_child(tree.nodes[static_cast<std::size_t>(i)], work[i], a);
+template <class S, class... V>
+inline void axes_to_child(const Tree& tree, const TreeWork<S>& work, int i, V&... a) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  if (velocity_count(node.kind) == 1)
+    to_child(node, work[i], a...);
   else
-    a = (work.block(i).R.transpose() * a).eval();
+    ((a = (work.block(i).R.transpose() * a).eval()), ...);
 }
 
-/// An articulated inertia of node i, about its parent's origin in its parent's axes.
+/// Adds an articulated inertia of node i to that of its parent.
 template <class S>
-inline ArticulatedInertia<S> seen_from_parent(const Tree& tree, const TreeWork<S>& work, int i, ArticulatedInertia<S> A) {
-  if (work.block_of[static_cast<std::size_t>(i)] < 0) {
-    to_parent(tree.nodes[static_cast<std::size_t>(i)], work[i], A);
+inline void add_to_parent(const Tree& tree, TreeWork<S>& work, int i, ArticulatedInertia<S> A) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  if (velocity_count(node.kind) == 1) {
+    inertia_to_parent(node, work[i], A);
   } else {
     const Mat3<S>& R = work.block(i).R;
     A.I = Sym3<S>::of(R * A.I.matrix() * R.transpose());
     A.H = (R * A.H * R.transpose()).eval();
     A.M = Sym3<S>::of(R * A.M.matrix() * R.transpose());
   }
-  shift_origin(work[i].p, A);
-  return A;
+  add_shifted(work[i].p, A, work[node.parent].IA);
 }
 
 /// A wrench in node i's frame, expressed in its parent's.
 template <class S>
 inline void wrench_to_parent(const Tree& tree, const TreeWork<S>& work, int i, Vec3<S>& n, Vec3<S>& f) {
-  axes_to_parent(tree, work, i, n);
-  axes_to_parent(tree, work, i, f);
+  axes_to_parent(tree, work, i, n, f);
   n += work[i].p.cross(f);
 }
 
@@ -162,8 +240,7 @@ inline void wrench_to_parent(const Tree& tree, const TreeWork<S>& work, int i, V
 template <class S>
 inline void motion_to_child(const Tree& tree, const TreeWork<S>& work, int i, Vec3<S>& w, Vec3<S>& v) {
   v += w.cross(work[i].p);
-  axes_to_child(tree, work, i, w);
-  axes_to_child(tree, work, i, v);
+  axes_to_child(tree, work, i, w, v);
 }
 
 }  // namespace link

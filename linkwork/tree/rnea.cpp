@@ -7,12 +7,15 @@ namespace linkwork {
 
 namespace {
 
-/// I A + V x* (I V) - external
+/// Sets n, f of node i to the wrench it needs, for accelerations that may go beyond those at vdot = 0, less the applied one.
 template <class S>
-Wrench<S> needed_wrench(const Node& node, const NodeWork<S>& a, const Vec3<S>& aw, const Vec3<S>& av, const Wrench<S>& external) {
-  const Wrench<S> momentum = node.inertia.apply<S>(a.w, a.v);
-  const Wrench<S> force = node.inertia.apply<S>(aw, av);
-  return {force.n + a.w.cross(momentum.n) + a.v.cross(momentum.f) - external.n, force.f + a.w.cross(momentum.f) - external.f};
+inline void need_wrench(const Tree& tree, TreeWork<S>& work, int i, const Vec3<S>& aw, const Vec3<S>& ap) {
+  NodeWork<S>& a = work[i];
+  const Wrench<S> F = tree.nodes[static_cast<std::size_t>(i)].inertia.template needed<S>(a.w, aw, ap);
+  a.n = F.n, a.f = F.f;
+  if (!work.any_applied) return;
+  a.n -= work.applied[static_cast<std::size_t>(i)].n;
+  a.f -= work.applied[static_cast<std::size_t>(i)].f;
 }
 
 /// Hands the wrenches down to the root and reads off the joints' shares.
@@ -34,13 +37,7 @@ void collect_joint_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& tau) {
 
 template <class S>
 void update_bias_wrenches(const Tree& tree, TreeWork<S>& work) {
-  for (int i = 1; i < tree.size(); ++i) {
-    NodeWork<S>& a = work[i];
-    const Wrench<S> F =
-        needed_wrench(tree.nodes[static_cast<std::size_t>(i)], a, a.aw, a.av, work.external[static_cast<std::size_t>(i)]);
-    a.n = F.n;
-    a.f = F.f;
-  }
+  for (int i = 1; i < tree.size(); ++i) need_wrench<S>(tree, work, i, work[i].aw, work[i].ap);
 }
 
 template <class S>
@@ -52,13 +49,7 @@ void bias_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& c) {
 template <class S>
 void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau) {
   update_accelerations(tree, vdot, work);
-  for (int i = 1; i < tree.size(); ++i) {
-    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    NodeWork<S>& a = work[i];
-    const Wrench<S> F = needed_wrench<S>(node, a, a.aw + a.dw, a.av + a.dv, work.external[static_cast<std::size_t>(i)]);
-    a.n = F.n;
-    a.f = F.f;
-  }
+  for (int i = 1; i < tree.size(); ++i) need_wrench<S>(tree, work, i, work[i].aw + work[i].dw, work[i].ap + work[i].dv);
   collect_joint_forces(tree, work, tau);
 }
 

@@ -6,11 +6,11 @@ namespace linkwork {
 
 /// Recursive Newton-Euler. All need positions and velocities up to date.
 
-/// Sets n, f of every node to the wrench needed at vdot = 0, less the external one.
+/// Sets n, f of every node to the wrench needed at vdot = 0, less the applied one.
 template <class S>
 void update_bias_wrenches(const Tree& tree, TreeWork<S>& work);
 
-/// c(q, v): the generalized force needed for vdot = 0 (Coriolis, gravity), external wrenches taken into account.
+/// c(q, v): the generalized force needed for vdot = 0 (Coriolis, gravity), applied wrenches taken into account.
 template <class S>
 void bias_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& c);
 

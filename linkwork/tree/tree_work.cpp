@@ -1,5 +1,6 @@
 #include "linkwork/tree/tree_work.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace linkwork {
@@ -7,12 +8,16 @@ namespace linkwork {
 template <class S>
 TreeWork<S>::TreeWork(const Tree& tree)
     : nodes(tree.nodes.size()),
+      X_WN(tree.nodes.size()),
       block_of(tree.nodes.size(), -1),
       tau(VecX<S>::Zero(tree.nv)),
-      external(tree.nodes.size()),
+      applied(tree.nodes.size()),
       u(VecX<S>::Zero(tree.nv)) {
+  nodes[0].ap = -tree.gravity.template cast<S>();
+  for (const Node& node : tree.nodes) rigid.push_back(ArticulatedInertia<S>::of(node.inertia));
   for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
     const Node& node = tree.nodes[i];
+    nodes[i].p = node.p.template cast<S>();
     nodes[i].cq = std::cos(S(node.theta0));  // stays so for prismatic nodes
     nodes[i].sq = std::sin(S(node.theta0));
     if (velocity_count(node.kind) == 1) continue;
@@ -24,7 +29,8 @@ TreeWork<S>::TreeWork(const Tree& tree)
 template <class S>
 void TreeWork<S>::clear_forces() {
   tau.setZero();
-  for (Wrench<S>& F : external) F = {};
+  if (any_applied) std::ranges::fill(applied, Wrench<S>{});
+  any_applied = false;
 }
 
 template struct TreeWork<double>;

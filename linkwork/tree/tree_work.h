@@ -9,16 +9,15 @@ namespace linkwork {
 /// What the recursions compute for one node, in the node's frame, grouped by what it depends on.
 template <class S>
 struct NodeWork {
-  // Position: update_positions().
+  // Position: update_positions(). What of it never changes is set at construction.
   S cq{1}, sq{0};               // cos, sin of theta0 + angle (one-dof kinds)
   Vec3<S> p = Vec3<S>::Zero();  // origin in the parent's frame
-  Pose<S> X_WN;
 
   // Velocity: update_velocities().
   Vec3<S> w = Vec3<S>::Zero();  // twist
   Vec3<S> v = Vec3<S>::Zero();
-  Vec3<S> aw = Vec3<S>::Zero();  // acceleration at vdot = 0; the ground accelerates by -gravity
-  Vec3<S> av = Vec3<S>::Zero();
+  Vec3<S> aw = Vec3<S>::Zero();  // at vdot = 0: angular acceleration, and
+  Vec3<S> ap = Vec3<S>::Zero();  // acceleration of the origin (a point's, not the derivative of v); the ground has -gravity
 
   // Force: the wrench that must act on the node at vdot = 0, less what does act. update_bias_wrenches(), then aba_backward().
   Vec3<S> n = Vec3<S>::Zero();
@@ -49,18 +48,26 @@ struct TreeWork {
   explicit TreeWork(const Tree& tree);
 
   std::vector<NodeWork<S>> nodes;
+  std::vector<Pose<S>> X_WN;  // update_poses(): no recursion needs them
+  bool poses_current = false;
+  std::vector<ArticulatedInertia<S>> rigid;  // the nodes' own inertias
   std::vector<BlockWork<S>> blocks;
-  std::vector<int> block_of;        // by node; -1 for one-dof kinds
-  VecX<S> tau;                      // applied generalized force; the caller's to fill
-  std::vector<Wrench<S>> external;  // applied wrench by node; the caller's to fill
-  VecX<S> u;                        // generalized force not yet balanced at each joint: aba_backward()
-  std::vector<char> locked;         // by node: joints held still by aba_inertias(), for assembly; empty: none
-  int massless_node = 0;            // a node that could be accelerated by no force at all, or 0: aba_backward()
+  std::vector<int> block_of;       // by node; -1 for one-dof kinds
+  VecX<S> tau;                     // applied generalized force; the caller's to fill
+  std::vector<Wrench<S>> applied;  // wrench by node; add with apply()
+  bool any_applied = false;
+  VecX<S> u;                 // generalized force not yet balanced at each joint: aba_backward()
+  std::vector<char> locked;  // by node: joints held still by aba_inertias(), for assembly; empty: none
+  int massless_node = 0;     // a node that could be accelerated by no force at all, or 0: aba_backward()
 
   BlockWork<S>& block(int node) { return blocks[static_cast<std::size_t>(block_of[static_cast<std::size_t>(node)])]; }
   const BlockWork<S>& block(int node) const { return blocks[static_cast<std::size_t>(block_of[static_cast<std::size_t>(node)])]; }
   NodeWork<S>& operator[](int node) { return nodes[static_cast<std::size_t>(node)]; }
   const NodeWork<S>& operator[](int node) const { return nodes[static_cast<std::size_t>(node)]; }
+  void apply(int node, const Wrench<S>& F) {
+    applied[static_cast<std::size_t>(node)] += F;
+    any_applied = true;
+  }
   void clear_forces();
 };
 

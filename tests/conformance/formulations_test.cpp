@@ -16,7 +16,7 @@ void add_wrenches(const Spec& spec, System& system, test::OracleForces& forces) 
   for (const ForceSpec& f : spec.forces) {
     if (f.type != "wrench") continue;
     const Body& body = *std::ranges::find(model.bodies, f.a.body, &Body::name);
-    const Pose<double> X_WB = system.work()[body.node].X_WN * body.X_NB;
+    const Pose<double> X_WB = system.X_WN(body.node) * body.X_NB;
     Vec3<double> force, torque;
     for (int k = 0; k < 3; ++k) {
       force[k] = system.evaluate(wrench->force[static_cast<std::size_t>(k)]);
@@ -51,8 +51,8 @@ test::OracleForces oracle_forces(const Spec& spec, System& system) {
       const Body& body = *std::ranges::find(model.bodies, frame->body, &Body::name);
       const NodeWork<double>& node = system.work()[body.node];
       const Vec3<double> r = body.X_NB * frame->at;
-      p[k] = node.X_WN * r;
-      v[k] = node.X_WN.R * (node.v + node.w.cross(r));
+      p[k] = system.X_WN(body.node) * r;
+      v[k] = system.X_WN(body.node).R * (node.v + node.w.cross(r));
       ++k;
     }
     const Vec3<double> d = p[1] - p[0];

@@ -31,8 +31,8 @@ class Equations {
       m.R = X.R;
       m.p = X.p;
       m.c = X * spec.bodies[i - 1].com;
-      m.w = node.X_WN.R * node.w;
-      m.v = node.X_WN.R * node.v + m.w.cross(m.c - node.X_WN.p);
+      m.w = system.X_WN(body.node).R * node.w;
+      m.v = system.X_WN(body.node).R * node.v + m.w.cross(m.c - system.X_WN(body.node).p);
       m.column = 6 * static_cast<int>(i - 1);
     }
     const int n = 6 * static_cast<int>(spec.bodies.size());
@@ -215,9 +215,10 @@ std::vector<BodyAcceleration> engine_accelerations(const Spec& spec, const Syste
     const Body& body = system.model().bodies[i];
     const NodeWork<double>& node = system.work()[body.node];
     const V3 r = body.X_NB * spec.bodies[i - 1].com;  // in the node's frame
-    const V3 aw = node.aw + node.dw, av = node.av + node.dv;
-    const V3 a = av + aw.cross(r) + node.w.cross(node.v + node.w.cross(r));
-    result.push_back({node.X_WN.R * aw, node.X_WN.R * a + spec.settings.gravity});
+    const V3 aw = node.aw + node.dw, ap = node.ap + node.dv;
+    const V3 a = ap + aw.cross(r) + node.w.cross(node.w.cross(r));
+    const Mat3<double>& R = system.X_WN(body.node).R;
+    result.push_back({R * aw, R * a + spec.settings.gravity});
   }
   return result;
 }

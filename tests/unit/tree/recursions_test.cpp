@@ -105,10 +105,12 @@ TEST_P(Recursions, TwistsAndRatesAreDerivativesOfPoses) {
   const VecX<double> q_plus = state.q + h * qdot, q_minus = state.q - h * qdot;
   update_positions(model.tree, q_plus.data(), plus);
   update_positions(model.tree, q_minus.data(), minus);
+  for (TreeWork<double>* at : {&work, &plus, &minus}) update_poses(model.tree, *at);
   for (int i = 1; i < model.tree.size(); ++i) {
-    const Vec3<double> rate = (plus[i].X_WN.p - minus[i].X_WN.p) / (2 * h);
-    EXPECT_LT((work[i].X_WN.R * work[i].v - rate).norm(), 1e-8);
-    const Mat3<double> turn = work[i].X_WN.R.transpose() * (plus[i].X_WN.R - minus[i].X_WN.R) / (2 * h);
+    const auto n = static_cast<std::size_t>(i);
+    const Vec3<double> rate = (plus.X_WN[n].p - minus.X_WN[n].p) / (2 * h);
+    EXPECT_LT((work.X_WN[n].R * work[i].v - rate).norm(), 1e-8);
+    const Mat3<double> turn = work.X_WN[n].R.transpose() * (plus.X_WN[n].R - minus.X_WN[n].R) / (2 * h);
     EXPECT_LT((skew(work[i].w) - turn).norm(), 1e-8);
   }
 }
@@ -151,6 +153,7 @@ TEST(Recursions, MomentumOfAFloatingTreeIsConserved) {
     TreeWork<double> work(tree);
     update_positions(tree, q.data(), work);
     update_velocities(tree, v.data(), work);
+    update_poses(tree, work);
     return momentum(tree, work);
   };
   TreeWork<double> work(tree);
