@@ -1,5 +1,7 @@
 #include "linkwork/linalg/gigsp.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,8 +23,16 @@ constexpr const char* kName = "gigsp";
 /// of first order in the age, which needs drift control at the acceleration level or Baumgarte's.
 class GigspFormulation : public Formulation {
  public:
-  GigspFormulation(const Model& model, double steps, double tolerance)
-      : m_(model.row_count()), tolerance_(tolerance), reuse_(steps > 1.0), keep_for_(steps * model.settings.step) {}
+  GigspFormulation(const Model& model, double steps, double tolerance, bool force)
+      : m_(model.row_count()), tolerance_(tolerance), reuse_(steps > 1.0), keep_for_(steps * model.settings.step) {
+    for (const ConstraintRow& row : model.rows)
+      if (reuse_ && !force && !row.holonomic)
+        throw InputError({},
+                         fmt::format("formulation 'gigsp' cannot reuse an inverse with '{}': that constrains velocities, and "
+                                     "the motion would be wrong though it satisfies it",
+                                     row.closure),
+                         "reuse=1, or force=1 to see it");
+  }
 
   Status solve(System& system, Solution& solution) override {
     if (Status status = terms_.update_factored(system, kName); !status.ok()) return status;
@@ -79,11 +89,13 @@ CatalogEntry<Formulation> gigsp_formulation() {
            "generalized inverse by the Gram-Schmidt process; tells redundant rows from inconsistent ones",
            "Arabyan1998",
            {{"reuse", 1.0, "steps for which a generalized inverse is used; above 1 it is approximate and needs drift control"},
+            {"force", 0.0, "1: reuse also with constraints on velocities, where the motion is then wrong"},
             {"tolerance", kRankTolerance, "squared length, relative to its scale, below which a row counts as dependent"}}},
           [](const Model& model, const Options& options) {
             return std::make_unique<GigspFormulation>(
                 model, option_between(options, kName, "reuse", 1.0, std::numeric_limits<double>::infinity()),
-                option_between(options, kName, "tolerance", 1e-20, 1e-2));
+                option_between(options, kName, "tolerance", 1e-20, 1e-2),
+                option_between(options, kName, "force", 0.0, 1.0) > 0.0);
           }};
 }
 
