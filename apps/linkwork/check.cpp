@@ -15,7 +15,8 @@ namespace linkwork::cli {
 namespace {
 
 constexpr const char* kFooter =
-    R"(Reports degrees of freedom, loops and cut joints, redundant constraints, and what assembling the start had to move.
+    R"(Reports degrees of freedom, loops and cut joints, what assembling the start had to move, and a diagnosis of the constraints:
+which rows follow from which others, which reactions are unique, how far a singular position is, and what can be done.
 A start that no position satisfies is an error that names the closures.
 
 Examples:
@@ -24,17 +25,21 @@ Examples:
 
 constexpr std::size_t kMostLines = 10;
 
+void print_some(const std::vector<std::string>& lines) {
+  for (std::size_t i = 0; i < lines.size() && i < kMostLines; ++i) print_line("", lines[i]);
+  if (lines.size() > kMostLines) print_line("", fmt::format("and {} more", lines.size() - kMostLines));
+}
+
 void print_loops(const CheckReport& report, const Model& model) {
   print_line("loops", report.loops() == 0 ? "none" : std::to_string(report.loops()));
   std::vector<std::string> lines = model.notes;
   for (const CheckReport::Closure& closure : report.closures)
     if (closure.closes_loop && !closure.is_cut_joint)
       lines.push_back(fmt::format("closed by '{}' ({}, {})", closure.name, closure.type, counted(closure.rows, "row")));
-  for (std::size_t i = 0; i < lines.size() && i < kMostLines; ++i) print_line("", lines[i]);
-  if (lines.size() > kMostLines) print_line("", fmt::format("and {} more", lines.size() - kMostLines));
+  print_some(lines);
 }
 
-void print_constraints(const CheckReport& report) {
+void print_constraints(const CheckReport& report, const Model& model) {
   if (report.rows == 0) {
     print_line("constraints", "none");
     return;
@@ -43,14 +48,15 @@ void print_constraints(const CheckReport& report) {
   print_line("constraints",
              fmt::format("{}, rank {}{}", counted(report.rows, "row"), report.rank,
                          redundant.empty() ? ", none redundant" : fmt::format(", {} redundant:", redundant.size())));
-  if (!redundant.empty()) {
-    print_line("", listed(redundant));
-    print_line("", "redundant rows are left out of the solution, and reactions among them are not unique");
-  }
+  print_some(describe_dependence(model, report.diagnosis));
   std::vector<std::string> relations;
   for (const CheckReport::Closure& closure : report.closures)
     if (!closure.closes_loop) relations.push_back(closure.name);
   if (!relations.empty()) print_line("", "relations of joint coordinates: " + listed(relations));
+  print_line("", describe_regularity(model, report.diagnosis));
+  const std::string reactions = describe_reactions(model, report.diagnosis);
+  print_line("reactions", reactions.empty() ? "all unique" : reactions);
+  if (const std::string advice = advise(model, report.diagnosis); !advice.empty()) print_line("advice", advice);
 }
 
 void print_start(const AssemblyReport& assembly) {
@@ -76,7 +82,7 @@ int check_model(const ModelArgument& argument) {
   print_line("bodies", std::to_string(report.bodies));
   print_line("joints", fmt::format("{}, with {} in the spanning tree", report.joints, counted(report.coordinates, "coordinate")));
   print_loops(report, model);
-  print_constraints(report);
+  print_constraints(report, model);
   print_line("freedom", fmt::format("{}: {} less rank {}", counted(report.dof, "degree of freedom"),
                                     counted(report.coordinates, "coordinate"), report.rank));
   print_start(report.assembly);

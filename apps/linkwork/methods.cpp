@@ -15,11 +15,7 @@ std::vector<CatalogInfo> coordinate_choices() {
           {"TA", "joint coordinates of a spanning tree, with constraints where loops are cut", "Jain2012", {}}};
 }
 
-std::vector<CatalogInfo> formulation_choices() {
-  std::vector<CatalogInfo> choices{{"auto", "schur, or lagrange if a joint of the tree moves no inertia", "", {}}};
-  for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
-  return choices;
-}
+std::vector<CatalogInfo> formulation_choices() { return linkwork::formulation_choices(); }
 
 std::vector<CatalogInfo> stabilization_choices() { return catalog_infos(stabilizations()); }
 std::vector<CatalogInfo> integrator_choices() { return catalog_infos(integrators()); }

@@ -9,9 +9,25 @@
 namespace linkwork {
 
 Catalog<Formulation> formulations() {
-  static const std::array entries{schur_formulation(),      lagrange_formulation(), projection_formulation(),
-                                  compliance_formulation(), park_formulation(),     gauss_ga_formulation()};
+  static const std::array entries{schur_formulation(),
+                                  lagrange_formulation(),
+                                  nullspace_qr_formulation(),
+                                  nullspace_svd_formulation(),
+                                  udwadia_kalaba_formulation(),
+                                  gigsp_formulation(),
+                                  augmented_lagrangian_formulation(),
+                                  proximal_formulation(),
+                                  projection_formulation(),
+                                  compliance_formulation(),
+                                  park_formulation(),
+                                  gauss_ga_formulation()};
   return entries;
+}
+
+std::vector<CatalogInfo> formulation_choices() {
+  std::vector<CatalogInfo> choices{{"auto", "schur, or lagrange if a joint of the tree moves no inertia", "", {}}};
+  for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
+  return choices;
 }
 
 AutoFormulation choose_formulation(System& system) {

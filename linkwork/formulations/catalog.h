@@ -6,6 +6,8 @@ namespace linkwork {
 
 /// All formulations, listed in catalog.cpp.
 Catalog<Formulation> formulations();
+/// What a user may choose: these, and "auto".
+std::vector<CatalogInfo> formulation_choices();
 
 /// What "auto" stands for on this model, and why.
 struct AutoFormulation {
@@ -21,5 +23,11 @@ CatalogEntry<Formulation> lagrange_formulation();
 CatalogEntry<Formulation> park_formulation();
 CatalogEntry<Formulation> projection_formulation();
 CatalogEntry<Formulation> schur_formulation();
+CatalogEntry<Formulation> nullspace_qr_formulation();
+CatalogEntry<Formulation> nullspace_svd_formulation();
+CatalogEntry<Formulation> udwadia_kalaba_formulation();
+CatalogEntry<Formulation> gigsp_formulation();
+CatalogEntry<Formulation> augmented_lagrangian_formulation();
+CatalogEntry<Formulation> proximal_formulation();
 
 }  // namespace linkwork

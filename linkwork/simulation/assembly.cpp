@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/dynamics/manifold_projection.h"
 #include "linkwork/tree/kinematics.h"
 
@@ -132,7 +133,7 @@ class Assembler {
     if (velocity_error() > model_.settings.constraint_tolerance * speed) refuse(system_.terms().rate, "started", "velocity");
   }
 
-  [[noreturn]] void refuse(const VecX<double>& errors, const char* what, const char* level) const {
+  [[noreturn]] void refuse(const VecX<double>& errors, const char* what, const char* level) {
     int worst_row = 0;
     errors.cwiseAbs().maxCoeff(&worst_row);
     std::map<std::string, double> by_closure;
@@ -144,6 +145,11 @@ class Assembler {
     for (const auto& [closure, error] : by_closure)
       if (error > model_.settings.constraint_tolerance)
         list += fmt::format("{}'{}' (off by {:.3g})", list.empty() ? "" : ", ", closure, error);
+    std::vector<int> unmet;
+    for (int i = 0; i < model_.row_count(); ++i)
+      if (std::abs(errors[i]) > model_.settings.constraint_tolerance) unmet.push_back(i);
+    const std::vector<std::string> against = closures_against(system_, unmet);
+    if (!against.empty()) list += " together with " + listed(against);
     std::string fixed;
     for (const Joint& joint : model_.joints)
       if (joint.fixed) fixed += fmt::format("{}'{}'", fixed.empty() ? "" : ", ", joint.name);

@@ -7,7 +7,6 @@
 
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/simulation/simulation.h"
-#include "linkwork/stabilizations/catalog.h"
 
 namespace linkwork {
 namespace {
@@ -24,31 +23,14 @@ std::vector<CheckReport::Closure> closures_of(const Model& model) {
   return closures;
 }
 
-/// Redundant rows may still ask for something else than the others.
-void check_consistency(EquationsOfMotion& equations, CheckReport& report) {
-  constexpr double kRounding = 1e-8;
-  const VecX<double>& b = equations.system().terms().b;
-  const double scale = b.size() > 0 ? std::max(1.0, b.cwiseAbs().maxCoeff()) : 1.0;
-  const double by = equations.solution().inconsistency;
-  if (by <= kRounding * scale) return;
-  report.warnings.push_back(
-      fmt::format("redundant rows ({}) contradict the others, by {:.3g} in acceleration: they cannot all hold",
-                  listed(report.redundant()), by));
-}
-
-/// Rank and redundant rows at a state. The formulation that "auto" picks can always tell.
-void find_rank(const Model& model, State state, const AutoFormulation& automatic, CheckReport& report) {
-  EquationsOfMotion equations(model, make_chosen(formulations(), automatic.choice, "formulation", model),
-                              make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
-  Derivative rates;
-  equations.evaluate(state, rates);
-  const Solution& solution = equations.solution();
-  report.rank = solution.rank.rank;
+/// Rank, redundant rows by closure, and whether the constraints can be met at all.
+void find_rank(const Model& model, const State& state, CheckReport& report) {
+  report.diagnosis = diagnose(model, state);
+  report.rank = report.diagnosis.rank;
   std::size_t row = 0;
   for (CheckReport::Closure& closure : report.closures)
     for (int i = 0; i < closure.rows; ++i, ++row)
-      if (solution.dependent[row] != 0) closure.redundant.push_back(model.rows[row].name);
-  check_consistency(equations, report);
+      if (report.diagnosis.rows[row].kind != RowDiagnosis::Kind::kIndependent) closure.redundant.push_back(model.rows[row].name);
 }
 
 void check_limits(const Model& model, const System& system, CheckReport& report) {
@@ -79,7 +61,9 @@ std::vector<std::string> CheckReport::redundant() const {
 CheckReport check(const Model& model) {
   Simulation simulation(model);
   System system(model);
-  system.update(simulation.state());
+  AssemblyReport assembly;
+  const State tree_start = assemble(model, assembly);  // in coordinates of the tree, whatever is run
+  system.update(tree_start);
   const AutoFormulation automatic = choose_formulation(system);
   const bool is_auto = model.settings.formulation.name == "auto";
 
@@ -93,11 +77,16 @@ CheckReport check(const Model& model) {
   check_limits(model, system, report);
   report.formulation = is_auto ? automatic.choice.name : model.settings.formulation.name;
   report.formulation_reason = is_auto ? "auto: " + automatic.reason : "as the model asks";
-  find_rank(model, simulation.state(), automatic, report);
+  find_rank(model, tree_start, report);
   report.dof = report.coordinates - report.rank;
   Derivative rates;
   State start = simulation.state();
   report.trouble = simulation.equations().evaluate(start, rates).trouble;
+  const std::string contradiction = describe_contradiction(model, report.diagnosis);
+  if (simulation.is_exact() && report.trouble.empty())
+    report.trouble = contradiction;
+  else if (!contradiction.empty())
+    report.warnings.push_back(contradiction);
   return report;
 }
 

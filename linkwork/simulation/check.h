@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/model/model.h"
 #include "linkwork/simulation/assembly.h"
 
@@ -25,8 +26,9 @@ struct CheckReport {
   int rank = 0;
   int dof = 0;
   std::vector<Closure> closures;
+  Diagnosis diagnosis;
   AssemblyReport assembly;
-  std::vector<std::string> warnings;  // joints outside their limits, redundant rows that contradict the others
+  std::vector<std::string> warnings;  // joints outside their limits, contradictions that an inexact formulation smooths over
   std::string formulation;
   std::string formulation_reason;
   std::string trouble;  // why a run would stop at once; empty: it would not

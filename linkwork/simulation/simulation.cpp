@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "linkwork/coordinates/fully_augmented.h"
+#include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/embedding.h"
@@ -86,13 +87,15 @@ void Simulation::choose_methods() {
     if (formulation.name != formulations().front().info.name)
       summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", formulation.name, chosen.reason));
   }
-  const Choice stabilization =
-      embeds ? settings_.stabilization : fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
+  Choice stabilization = settings_.stabilization;
   std::unique_ptr<Formulation> solver;
   if (embeds) {
     formulation.name = "embedding";
     solver = make_embedding(model_, embed_all(model_));
   } else {
+    find_choice(formulation_choices(), formulation, "formulation");  // names "auto" too if it is none
+    exact_ = chosen_entry(formulations(), formulation, "formulation").traits.exact;
+    stabilization = fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
     solver = make_chosen(formulations(), formulation, "formulation", model_);
   }
   equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(solver),
@@ -131,15 +134,37 @@ bool Simulation::evaluate_start() {
   start_rank_ = summary_.rank = solution.rank.rank;
   summary_.dof = model_.tree.nv - solution.rank.rank;
   summary_.redundant = dependent_row_names(model_, solution.dependent);
-  if (!summary_.redundant.empty())
-    summary_.notes.push_back(describe_redundancy(model_, solution.dependent) +
-                             ": left out of the solution; reactions among them are not unique");
   if (!status.ok()) return stop(status.trouble);
+  if (!summary_.redundant.empty() && !diagnose_start()) return false;
   const System& system = equations_->system();
   potential_start_ = system.potential_energy();
   energy_start_ = system.kinetic_energy() + potential_start_;
   look();
   record();
+  return true;
+}
+
+/// The same words as in a check. Only for constraints of which something is to be said.
+bool Simulation::diagnose_start() {
+  const Diagnosis diagnosis = diagnose(model_, state_);
+  const std::string contradiction = describe_contradiction(model_, diagnosis);
+  if (!contradiction.empty() && exact_) return stop(contradiction);
+  if (!contradiction.empty()) warn(contradiction);
+  summary_.redundant.clear();
+  std::vector<char> redundant(model_.rows.size(), 0);
+  for (std::size_t i = 0; i < redundant.size(); ++i) {
+    redundant[i] = diagnosis.rows[i].kind != RowDiagnosis::Kind::kIndependent;
+    if (redundant[i]) summary_.redundant.push_back(model_.rows[i].name);
+  }
+  start_rank_ = diagnosis.usual_rank;
+  std::string note = describe_redundancy(model_, redundant);
+  for (const std::string& sentence : describe_dependence(model_, diagnosis)) note += "; " + sentence;
+  if (diagnosis.has(RowDiagnosis::Kind::kDegenerate))
+    warn(note + "; " + advise(model_, diagnosis));
+  else
+    summary_.notes.push_back(note);
+  if (const std::string reactions = describe_reactions(model_, diagnosis); !reactions.empty())
+    summary_.notes.push_back("reactions: " + reactions);
   return true;
 }
 
@@ -279,9 +304,11 @@ void Simulation::look() {
   const Solution& solution = equations_->solution();
   if (solution.rank.rank < start_rank_ && !warned_rank_) {
     warned_rank_ = true;
-    warn(fmt::format(
-        "the constraints lost rank ({} instead of {}) at t = {:.6g} s: a singular position; what follows may be another branch",
-        solution.rank.rank, start_rank_, state_.t));
+    warn(
+        fmt::format("the constraints lost rank ({} instead of {}) at t = {:.6g} s, where {}: a singular position; what follows "
+                    "may be another "
+                    "branch",
+                    solution.rank.rank, start_rank_, state_.t, describe_redundancy(model_, solution.dependent)));
   }
   if (!solution.remark.empty() && !warned_remark_) {
     warned_remark_ = true;

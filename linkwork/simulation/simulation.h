@@ -32,6 +32,8 @@ class Simulation {
   const AssemblyReport& assembly() const { return assembly_; }
   const State& state() const { return state_; }
   EquationsOfMotion& equations() { return *equations_; }
+  /// Whether the formulation is: it then cannot make up for constraints that contradict one another.
+  bool is_exact() const { return exact_; }
 
   /// Runs to the end of the settings, or until it cannot go on; either way the summary says how it went.
   Summary run(const Observer& observer = {});
@@ -39,6 +41,7 @@ class Simulation {
  private:
   void choose_methods();
   bool evaluate_start();
+  bool diagnose_start();
   bool advance();
   Status attempt(double h);
   bool take_step(double h);
@@ -67,6 +70,7 @@ class Simulation {
   Observer observer_;
   Summary summary_;
   bool adaptive_ = false;
+  bool exact_ = true;
   double usual_h_ = 0.0;  // what accepted steps were like of late
   double h_ = 0.0;        // the next step's size, if adaptive
   long outputs_ = 0;      // rows written

@@ -70,7 +70,23 @@ type = "drive"
 joint = "j"
 value = "2*t^2"
 END
-expect 0 'contradict the others, by 2 in acceleration' "$LINKWORK" check contradiction.toml
+expect 1 "closures 'slow', 'fast' contradict one another (fast.r is off by 2 in acceleration" "$LINKWORK" check contradiction.toml
+has 'fast.r follows from slow.r, but contradicts that by 2 in acceleration'
+expect 1 "closures 'slow', 'fast' contradict one another" "$LINKWORK" run contradiction.toml --formulation gigsp
+
+# Rows that share a load: which ones, whose reactions are open, and what can be done; the same words in a run.
+expect 0 'middle.x follows from top.x' "$LINKWORK" check five_bar_redundant
+has 'not unique are lambda.top.x, lambda.middle.x, force.top.x, force.middle.x'
+has 'unique are lambda.top.y, lambda.middle.y'
+has "leave out one of 'top', 'middle'"
+expect 0 'middle.x follows from top.x' "$LINKWORK" run five_bar_redundant --end 0.05 --formulation gigsp
+has 'not unique are lambda.top.x, lambda.middle.x, force.top.x, force.middle.x'
+expect 1 "formulation 'lagrange' needs independent constraint rows" "$LINKWORK" run five_bar_redundant --formulation lagrange
+expect 2 "no position satisfies 'middle' (off by 0.1) together with 'top'" "$LINKWORK" check five_bar_redundant --set r5=2.1
+
+# How far a singular position is.
+expect 0 'from a singular position' "$LINKWORK" check four_bar
+has 'all unique'
 
 # A cut joint that assembly brings outside its limits.
 cat >limits.toml <<'END'

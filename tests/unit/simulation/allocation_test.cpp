@@ -35,7 +35,10 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
   for (const Case& c :
        {Case{"four_bar", "schur", "projection", "rk4"}, Case{"four_bar", "lagrange", "baumgarte", "rk2"},
         Case{"stewart", "schur", "projection", "dopri45"}, Case{"bricard", "schur", "none", "semi-implicit-euler"},
-        Case{"gear_train", "schur", "projection", "ode5"}}) {
+        Case{"gear_train", "schur", "projection", "ode5"}, Case{"bricard", "nullspace-qr", "none", "rk2"},
+        Case{"bricard", "nullspace-svd", "none", "rk2"}, Case{"bricard", "udwadia-kalaba", "none", "rk2"},
+        Case{"bricard", "gigsp", "none", "rk2"}, Case{"bricard", "augmented-lagrangian", "none", "rk2"},
+        Case{"bricard", "proximal", "none", "rk2"}}) {
     Spec spec = test::library_spec(c.model);
     spec.settings.formulation = {c.formulation, {}, {}};
     spec.settings.stabilization = {c.stabilization, {}, {}};

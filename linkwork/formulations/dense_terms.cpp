@@ -1,0 +1,69 @@
+#include "linkwork/formulations/dense_terms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "linkwork/tree/aba.h"
+
+namespace linkwork {
+
+void DenseTerms::update(System& system) {
+  M_ = &system.mass_matrix();
+  A_ = &system.jacobian();
+  b_ = &system.terms().b;
+  force_ = system.work().tau - system.bias();
+  weights_ = M_->diagonal().unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 1.0; });
+  scale_rows(system);
+}
+
+Status DenseTerms::update_factored(System& system, std::string_view formulation) {
+  M_ = &system.mass_matrix();
+  A_ = &system.jacobian();
+  b_ = &system.terms().b;
+  force_ = system.work().tau - system.bias();
+  mass_.compute(*M_);
+  weights_ = mass_.matrixLLT().diagonal().array().square().inverse();
+  constexpr double kRounding = 1e-14;
+  if (mass_.info() != Eigen::Success || !((weights_.array() * M_->diagonal().array()).maxCoeff() < 1.0 / kRounding)) {
+    aba_inertias(system.tree(), system.work());
+    const int node = system.work().massless_node;
+    return {
+        fmt::format("formulation '{}' needs inertia at every joint of the tree, and {} moves none; use 'lagrange' or "
+                    "'nullspace-qr'",
+                    formulation, node != 0 ? "'" + system.model().node_name(node) + "'" : "some combination of them")};
+  }
+  scale_rows(system);
+  return {};
+}
+
+void DenseTerms::scale_rows(System& system) {
+  velocity_unit_ = weights_.cwiseSqrt();
+  row_scales(system.jacobian_bounds(), weights_, scale_);
+  row_unit_ = scale_.unaryExpr([](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; });
+}
+
+Rank DenseTerms::decide_rank(const MatX<double>& gram, std::span<char> dependent) {
+  const auto m = static_cast<std::size_t>(gram.rows());
+  gram_ = gram;
+  ones_.setOnes(gram.rows());
+  return ranked_inverse({gram_.data(), m * m}, static_cast<int>(m), {ones_.data(), m}, dependent);
+}
+
+double unmet_acceleration(const DenseTerms& terms, const VecX<double>& vdot, std::span<const char> dependent) {
+  double most = 0.0;
+  for (Eigen::Index i = 0; i < terms.A().rows(); ++i)
+    if (dependent[static_cast<std::size_t>(i)] != 0) most = std::max(most, std::abs(terms.b()[i] - terms.A().row(i).dot(vdot)));
+  return most;
+}
+
+double option_between(const Options& options, std::string_view formulation, const std::string& name, double least, double most) {
+  const double value = options.at(name);
+  if (value >= least && value <= most) return value;
+  throw InputError({}, fmt::format("option '{}' of formulation '{}' is {:.6g}", name, formulation, value),
+                   std::isfinite(most) ? fmt::format("a number between {:.6g} and {:.6g}", least, most)
+                                       : fmt::format("a number not below {:.6g}", least));
+}
+
+}  // namespace linkwork

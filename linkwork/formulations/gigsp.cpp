@@ -1,0 +1,102 @@
+#include "linkwork/linalg/gigsp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/formulations/dense_terms.h"
+
+namespace linkwork {
+
+namespace {
+
+constexpr const char* kName = "gigsp";
+
+/// (1)  M = L L', a_f = M^-1 (tau - c)
+/// (2)  Gram-Schmidt on the rows of A L^-T: the generalized inverse, see linalg/gigsp.h
+/// (3)  vdot = a_f + L^-T A1' b1,  R b1 = b - A a_f,  R' lambda = b1
+/// [Arabyan1998]. Of dependent rows the later ones get lambda = 0, and where rows contradict one another the earlier ones are
+/// met. With reuse = k > 1, L and (2) are kept for k steps of the settings, while a_f, A and b are those of the state: an error
+/// of first order in the age, which needs drift control at the acceleration level or Baumgarte's.
+class GigspFormulation : public Formulation {
+ public:
+  GigspFormulation(const Model& model, double steps, double tolerance, bool force)
+      : m_(model.row_count()), tolerance_(tolerance), reuse_(steps > 1.0), keep_for_(steps * model.settings.step) {
+    for (const ConstraintRow& row : model.rows)
+      if (reuse_ && !force && !row.holonomic)
+        throw InputError({},
+                         fmt::format("formulation 'gigsp' cannot reuse an inverse with '{}': that constrains velocities, and "
+                                     "the motion would be wrong though it satisfies it",
+                                     row.closure),
+                         "reuse=1, or force=1 to see it");
+  }
+
+  Status solve(System& system, Solution& solution) override {
+    if (Status status = terms_.update_factored(system, kName); !status.ok()) return status;
+    solution.vdot = terms_.force();
+    terms_.mass().solveInPlace(solution.vdot);  // (1)
+    if (m_ == 0) return {};
+    if (must_refresh(system.state().t)) refresh(system.state().t);
+    rhs_ = terms_.b();
+    rhs_.noalias() -= terms_.A() * solution.vdot;
+    inverse_.carry(rhs_);
+    y_.setZero(solution.vdot.size());
+    inverse_.add_solution(y_);
+    (reuse_ ? kept_mass_ : terms_.mass()).matrixU().solveInPlace(y_);
+    solution.vdot += y_;  // (3)
+    inverse_.multipliers(solution.lambda);
+    solution.rank = inverse_.rank();
+    std::ranges::copy(inverse_.dependent(), solution.dependent.begin());
+    solution.inconsistency = inverse_.inconsistency().cwiseAbs().maxCoeff();
+    return {};
+  }
+
+ private:
+  /// Also when time has gone back: a rejected step, or another run.
+  bool must_refresh(double t) const {
+    constexpr double kRounding = 1e-9;
+    return !reuse_ || t < refreshed_ || t - refreshed_ > keep_for_ * (1.0 - kRounding);
+  }
+
+  void refresh(double t) {
+    rows_ = terms_.A().transpose();
+    terms_.mass().matrixL().solveInPlace(rows_);
+    inverse_.factor(rows_, terms_.scales(), tolerance_);  // (2)
+    if (!reuse_) return;
+    kept_mass_ = terms_.mass();
+    refreshed_ = t;
+  }
+
+  int m_;
+  double tolerance_;
+  bool reuse_;
+  double keep_for_;  // s
+  double refreshed_ = std::numeric_limits<double>::infinity();
+  DenseTerms terms_;
+  Gigsp inverse_;
+  Eigen::LLT<MatX<double>> kept_mass_;
+  MatX<double> rows_;
+  VecX<double> rhs_, y_;
+};
+
+}  // namespace
+
+CatalogEntry<Formulation> gigsp_formulation() {
+  return {{kName,
+           "generalized inverse by the Gram-Schmidt process; tells redundant rows from inconsistent ones",
+           "Arabyan1998",
+           {{"reuse", 1.0, "steps for which a generalized inverse is used; above 1 it is approximate and needs drift control"},
+            {"force", 0.0, "1: reuse also with constraints on velocities, where the motion is then wrong"},
+            {"tolerance", kRankTolerance, "squared length, relative to its scale, below which a row counts as dependent"}}},
+          [](const Model& model, const Options& options) {
+            return std::make_unique<GigspFormulation>(
+                model, option_between(options, kName, "reuse", 1.0, std::numeric_limits<double>::infinity()),
+                option_between(options, kName, "tolerance", 1e-20, 1e-2),
+                option_between(options, kName, "force", 0.0, 1.0) > 0.0);
+          }};
+}
+
+}  // namespace linkwork

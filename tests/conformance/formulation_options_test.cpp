@@ -1,0 +1,203 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/simulation/simulation.h"
+#include "linkwork/stabilizations/catalog.h"
+#include "linkwork/tree/kinematics.h"
+#include "tests/support/mechanisms.h"
+
+namespace linkwork {
+namespace {
+
+using testing::HasSubstr;
+
+VecX<double> accelerations(const Model& model, const State& at, const Choice& formulation,
+                           const Choice& stabilization = {"none", {}, {}}) {
+  EquationsOfMotion equations(model, make_chosen(formulations(), formulation, "formulation", model),
+                              make_chosen(stabilizations(), stabilization, "stabilization", model));
+  State state = at;
+  equations.start(state);
+  Derivative rates;
+  const Status status = equations.evaluate(state, rates);
+  EXPECT_TRUE(status.ok()) << formulation.name << ": " << status.trouble;
+  return rates.vdot;
+}
+
+TEST(AugmentedLagrangian, EachIterationGainsAboutTheFactorAlpha) {
+  const Model model = build_model(test::library_spec("four_bar"));
+  const State state = test::start_state(model);
+  const VecX<double> exact = accelerations(model, state, {"lagrange", {}, {}});
+  std::vector<double> errors;
+  for (const double iterations : {1.0, 2.0, 3.0})
+    errors.push_back(test::relative_difference(
+        accelerations(model, state, {"augmented-lagrangian", {{"alpha", 1e3}, {"iterations", iterations}}, {}}), exact));
+  EXPECT_GT(errors[0], 1e-5);
+  for (std::size_t i = 1; i < errors.size(); ++i) EXPECT_LT(errors[i], errors[i - 1] / 50.0);
+}
+
+TEST(AugmentedLagrangian, OmegaAndXiFeedErrorsBackLikeBaumgarte) {
+  const Model model = build_model(test::library_spec("four_bar"));
+  std::mt19937 random(71);
+  const State state = test::random_state(model, test::start_state(model), random, 0.01);
+  const VecX<double> fed_back = accelerations(model, state, {"augmented-lagrangian", {{"omega", 12.0}, {"xi", 0.7}}, {}});
+  const VecX<double> expected =
+      accelerations(model, state, {"lagrange", {}, {}}, {"baumgarte", {{"alpha", 0.7 * 12.0}, {"beta", 12.0}}, {}});
+  EXPECT_LT(test::relative_difference(fed_back, expected), 1e-9);
+}
+
+TEST(Proximal, IsRightWithRedundantRowsAtEveryAlpha) {
+  const Model model = build_model(test::library_spec("bricard"));
+  std::mt19937 random(72);
+  const State state = test::random_consistent_state(model, random);
+  const VecX<double> exact = accelerations(model, state, {"schur", {}, {}});
+  for (const double alpha : {1e2, 1e4, 1e8, 1e12})
+    EXPECT_LT(test::relative_difference(accelerations(model, state, {"proximal", {{"alpha", alpha}, {"iterations", 1000.0}}, {}}),
+                                        exact),
+              1e-9)
+        << alpha;
+}
+
+/// The final angles of the four-bar after a second.
+VecX<double> four_bar_after_a_second(double reuse) {
+  Spec spec = test::library_spec("four_bar");
+  spec.settings.formulation = {"gigsp", {{"reuse", reuse}}, {}};
+  spec.settings.stabilization = {"baumgarte", {}, {}};
+  spec.settings.integrator = {"rk4", {}, {}};
+  spec.settings.step = 1e-3;
+  spec.settings.end = 1.0;
+  const Model model = build_model(spec);
+  Simulation simulation(model);
+  const Summary summary = simulation.run();
+  EXPECT_TRUE(summary.completed) << summary.status;
+  return simulation.state().q;
+}
+
+TEST(Gigsp, ReusingAnInverseErrsInProportionToItsAge) {
+  const VecX<double> fresh = four_bar_after_a_second(1.0);
+  const double five = (four_bar_after_a_second(5.0) - fresh).cwiseAbs().maxCoeff();
+  const double ten = (four_bar_after_a_second(10.0) - fresh).cwiseAbs().maxCoeff();
+  EXPECT_GT(five, 1e-8);
+  EXPECT_LT(five, 1e-2);
+  EXPECT_GT(ten / five, 1.6);
+  EXPECT_LT(ten / five, 3.0);
+}
+
+TEST(Gigsp, DoesNotReuseAnInverseWithConstraintsOnVelocitiesUnlessForced) {
+  Model model = build_model(test::library_spec("four_bar"));
+  model.rows.back().holonomic = false;
+  const auto make = [&](Options options) {
+    make_chosen(formulations(), {"gigsp", std::move(options), {}}, "formulation", model);
+  };
+  EXPECT_NO_THROW(make({}));
+  EXPECT_NO_THROW(make({{"reuse", 5.0}, {"force", 1.0}}));
+  try {
+    make({{"reuse", 5.0}});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot reuse an inverse with 'cut'"));
+  }
+}
+
+/// A slider-crank whose connecting rod weighs nothing: the constraints move it.
+TEST(MasslessBodies, AreNoTroubleForFormulationsThatDoNotDivideByTheMassMatrix) {
+  const Model model = test::model_of(R"toml(
+[[body]]
+name = "crank"
+solid = { shape = "rod", from = [0, 0, 0], to = [1, 0, 0], mass = 1 }
+[[body]]
+name = "rod"
+mass = 0
+[[body]]
+name = "slider"
+mass = 2
+[[joint]]
+name = "theta"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "crank" }
+position = 0.8
+velocity = 1.5
+fixed = true
+[[joint]]
+name = "alpha"
+type = "revolute"
+parent = { body = "crank", at = [1, 0, 0] }
+child = { body = "rod" }
+position = -1.1
+[[joint]]
+name = "slide"
+type = "prismatic"
+parent = { body = "ground" }
+child = { body = "slider" }
+axis = [1, 0, 0]
+position = 2.6
+[[closure]]
+name = "wrist"
+type = "pin"
+a = { body = "rod", at = [2, 0, 0] }
+b = { body = "slider" }
+)toml");
+  const State state = test::start_state(model);
+  const VecX<double> exact = accelerations(model, state, {"lagrange", {}, {}});
+  for (const char* name : {"nullspace-qr", "nullspace-svd", "augmented-lagrangian"})
+    EXPECT_LT(test::relative_difference(accelerations(model, state, {name, {}, {}}), exact), 1e-9) << name;
+  for (const char* name : {"gigsp", "udwadia-kalaba", "proximal"}) {
+    EquationsOfMotion equations(model, make_chosen(formulations(), {name, {}, {}}, "formulation", model),
+                                make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
+    State start = state;
+    Derivative rates;
+    EXPECT_THAT(equations.evaluate(start, rates).trouble, HasSubstr("'alpha' moves none")) << name;
+  }
+}
+
+TEST(Options, OutsideTheirRangeAreRefusedByName) {
+  const Model model = build_model(test::library_spec("four_bar"));
+  for (const auto& [name, option, value] :
+       {std::tuple{"augmented-lagrangian", "alpha", -1.0}, std::tuple{"proximal", "iterations", 0.0},
+        std::tuple{"gigsp", "reuse", 0.5}, std::tuple{"gigsp", "tolerance", 1.0}}) {
+    try {
+      make_chosen(formulations(), {name, {{option, value}}, {}}, "formulation", model);
+      FAIL() << name;
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), HasSubstr(fmt::format("option '{}' of formulation '{}'", option, name)));
+    }
+  }
+}
+
+TEST(Options, AnUnknownFormulationIsRefusedWithAllChoicesAutoAmongThem) {
+  Spec spec = test::library_spec("four_bar");
+  spec.settings.formulation = {"xyzzy-method", {}, {}};
+  const Model model = build_model(spec);
+  try {
+    const Simulation simulation(model);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("auto, schur, lagrange"));
+  }
+}
+
+TEST(RedundantFiveBar, RunsWithEveryFormulationThatTakesItAndFlagsReactions) {
+  for (const auto& entry : formulations()) {
+    if (!entry.traits.exact || entry.traits.gives != Equations::kAcceleration) continue;
+    Spec spec = test::library_spec("five_bar_redundant");
+    spec.settings.formulation = {entry.info.name, {}, {}};
+    spec.settings.end = 0.1;
+    const Model model = build_model(spec);
+    const Summary summary = Simulation(model).run();
+    EXPECT_EQ(summary.completed, entry.traits.takes_redundant_rows) << entry.info.name << ": " << summary.status;
+    if (!entry.traits.takes_redundant_rows) {
+      EXPECT_THAT(summary.status, HasSubstr("needs independent constraint rows; row ")) << entry.info.name;
+      continue;
+    }
+    EXPECT_THAT(summary.redundant, testing::ElementsAre("middle.x")) << entry.info.name;
+    EXPECT_THAT(summary.notes, testing::Contains(HasSubstr("force.top.x"))) << entry.info.name;
+    EXPECT_LT(summary.position_error_max, 1e-10) << entry.info.name;
+  }
+}
+
+}  // namespace
+}  // namespace linkwork
