@@ -35,7 +35,9 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
   for (const Case& c :
        {Case{"four_bar", "schur", "projection", "rk4"}, Case{"four_bar", "lagrange", "baumgarte", "rk2"},
         Case{"stewart", "schur", "projection", "dopri45"}, Case{"bricard", "schur", "none", "semi-implicit-euler"},
-        Case{"gear_train", "schur", "projection", "ode5"}}) {
+        Case{"gear_train", "schur", "projection", "ode5"}, Case{"four_bar", "projection", "none", "rk4"},
+        Case{"bricard", "projection", "post", "rk2"}, Case{"stewart", "compliance", "none", "rk4"},
+        Case{"bricard", "park", "acceleration", "rk4"}, Case{"five_bar_redundant", "schur", "velocity", "rk4"}}) {
     Spec spec = test::library_spec(c.model);
     spec.settings.formulation = {c.formulation, {}, {}};
     spec.settings.stabilization = {c.stabilization, {}, {}};
