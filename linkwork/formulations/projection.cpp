@@ -183,7 +183,7 @@ class VelocityPartition : public Formulation {
     x.head(r) = x_;
   }
 
-  static constexpr double kWorstRatio = 20.0;
+  static constexpr double kWorstRatio = 3.0;
 
   int n_, m_;
   double sigma_;

@@ -353,16 +353,6 @@ value = "2*t^2"
   EXPECT_NE(run.summary.status.find("the constraints cannot all be met"), std::string::npos) << run.summary.status;
 }
 
-TEST(Stabilizations, KeepTheFourBarTogetherAsTheyPromise) {
-  for (const auto& [name, error] : {std::pair{"none", 1e-3}, std::pair{"baumgarte", 1e-5}, std::pair{"projection", 1e-10}}) {
-    Spec spec = test::library_spec("four_bar", {{"torque", "0"}});
-    spec.settings.stabilization = {name, {}, {}};
-    spec.settings.end = 60.0;
-    spec.settings.step = 2e-3;
-    EXPECT_LT(RecordedRun(spec).summary.position_error_max, error) << name;
-  }
-}
-
 TEST(Projection, OfAConsistentStateChangesNothing) {
   const Model model = build_model(test::library_spec("spatial_four_bar"));
   std::mt19937 random(51);

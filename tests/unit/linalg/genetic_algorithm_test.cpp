@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 
 namespace linkwork {

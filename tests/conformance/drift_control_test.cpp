@@ -1,0 +1,157 @@
+#include <gtest/gtest.h>
+
+#include <Eigen/QR>
+#include <cmath>
+
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/simulation/simulation.h"
+#include "linkwork/stabilizations/catalog.h"
+#include "linkwork/tree/kinematics.h"
+#include "tests/support/mechanisms.h"
+
+namespace linkwork {
+namespace {
+
+Summary run(const Spec& spec, State* end = nullptr) {
+  const Model model = build_model(spec);
+  Simulation simulation(model);
+  const Summary summary = simulation.run();
+  EXPECT_TRUE(summary.completed) << summary.status;
+  if (end) *end = simulation.state();
+  return summary;
+}
+
+Spec with_settings(const std::string& model, const std::string& stabilization, const std::string& integrator, double step,
+                   double end) {
+  Spec spec = test::library_spec(model);
+  spec.settings.formulation = {"schur", {}, {}};
+  spec.settings.stabilization = parse_choice(stabilization, {});
+  spec.settings.integrator = {integrator, {}, {}};
+  spec.settings.step = step;
+  spec.settings.end = end;
+  return spec;
+}
+
+Spec free_four_bar(const std::string& stabilization) {
+  Spec spec = test::library_spec("four_bar", {{"torque", "0"}});
+  spec.settings.stabilization = parse_choice(stabilization, {});
+  spec.settings.step = 2e-3;
+  spec.settings.end = 60.0;
+  return spec;
+}
+
+class EveryDriftControl : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(Catalog, EveryDriftControl, testing::Range<std::size_t>(0, stabilizations().size()),
+                         [](const auto& p) { return stabilizations()[p.param].info.name; });
+
+/// What is held at a level stays at the tolerance; errors fed back, or held at the other level, stay small; what nothing acts on
+/// grows with the error of the integration, about 5e-5 m here.
+TEST_P(EveryDriftControl, BoundsTheDriftOfTheFourBarForAMinute) {
+  const auto& entry = stabilizations()[GetParam()];
+  std::vector<std::string> choices{entry.info.name};
+  for (const OptionInfo& option : entry.info.options)
+    if (option.name == "mass") choices = {entry.info.name + ":mass=0", entry.info.name + ":mass=1"};
+  for (const std::string& choice : choices) {
+    const Spec spec = free_four_bar(choice);
+    const Summary summary = run(spec);
+    const bool feeds_back = entry.info.name == "baumgarte" || entry.traits.holds_velocities;
+    const double tolerance = spec.settings.constraint_tolerance;
+    EXPECT_LT(summary.position_error_max, entry.traits.holds_positions ? tolerance : (feeds_back ? 1e-7 : 1e-3)) << choice;
+    EXPECT_LT(summary.velocity_error_max, entry.traits.holds_velocities ? tolerance : 1e-4) << choice;
+  }
+}
+
+TEST_P(EveryDriftControl, LeavesAConsistentStateAlone) {
+  const Model model = build_model(test::library_spec("spatial_four_bar"));
+  std::mt19937 random(71);
+  State state = test::random_consistent_state(model, random);
+  const State before = state;
+  System system(model);
+  const auto control = make_chosen(stabilizations(), {stabilizations()[GetParam()].info.name, {}, {}}, "stabilization", model);
+  ASSERT_TRUE(control->project(system, state).ok());
+  EXPECT_LT((state.q - before.q).cwiseAbs().maxCoeff(), 1e-13);
+  EXPECT_LT((state.v - before.v).cwiseAbs().maxCoeff(), 1e-13);
+}
+
+TEST(PostStabilization, KeepsTheFourBarAtRounding) {
+  const Summary summary = run(with_settings("four_bar", "post", "rk2", 0.01, 1.5));
+  EXPECT_LT(summary.position_error_max, 1e-13);
+  EXPECT_LT(summary.velocity_error_max, 1e-13);
+}
+
+/// The ring folds flat about twice a second. A wrong branch there would differ by angles of the order of 1.
+TEST(PostStabilization, CarriesTheRingThroughItsCollinearPositionsOnTheRightBranch) {
+  State end, fine, tight;
+  const Summary summary = run(with_settings("ring", "post", "rk2", 0.01, 10.0), &end);
+  EXPECT_LT(summary.position_error_max, 1e-14);
+  EXPECT_LT(run(with_settings("ring", "post", "rk2", 1e-3, 10.0), &fine).position_error_max, 1e-14);
+  run(with_settings("ring", "projection", "rk4", 2.5e-4, 10.0), &tight);
+  const double coarse_error = (end.q - tight.q).cwiseAbs().maxCoeff(), fine_error = (fine.q - tight.q).cwiseAbs().maxCoeff();
+  EXPECT_LT(coarse_error, 0.3);
+  EXPECT_NEAR(std::log10(coarse_error / fine_error), 2.0, 0.3);  // the order of the method: the same solution
+}
+
+TEST(DriftControl, MovesByTheSmallestChangeInItsMetric) {
+  const Model model = build_model(test::library_spec("spatial_four_bar"));
+  std::mt19937 random(72);
+  System system(model);
+  for (const Metric metric : {Metric::kMass, Metric::kIdentity}) {
+    State state = test::random_consistent_state(model, random);
+    const VecX<double> kick = 1e-3 * test::uniform_vector(random, model.tree.nv);
+    state.v += kick;
+    const VecX<double> before = state.v;
+    ManifoldProjection projection(model, metric);
+    system.update(state);
+    projection.correct_velocity(system, state);
+    const VecX<double> change = state.v - before;
+    // At right angles, in the metric, to every motion the constraints allow: W change = A' x for some x.
+    const MatX<double> A = system.jacobian();
+    const VecX<double> force = metric == Metric::kMass ? VecX<double>(system.mass_matrix() * change) : change;
+    const VecX<double> x = A.transpose().colPivHouseholderQr().solve(force);
+    EXPECT_LT((A.transpose() * x - force).norm(), 1e-12 * force.norm() + 1e-15);
+    system.update(state);
+    EXPECT_LT(system.terms().rate.cwiseAbs().maxCoeff(), 1e-14);
+  }
+}
+
+/// Without multipliers the accelerations of "compliance" at a consistent state are the free ones; the correction makes them, and
+/// the multipliers, exact.
+TEST(AccelerationControl, MakesFreeAccelerationsExact) {
+  for (const std::string name : {"four_bar", "bricard", "stewart"}) {
+    const Model model = build_model(test::library_spec(name));
+    std::mt19937 random(73);
+    State state = test::random_consistent_state(model, random);
+    const auto control = [&](const char* stabilization) {
+      return make_chosen(stabilizations(), {stabilization, {}, {}}, "stabilization", model);
+    };
+    EquationsOfMotion exact(model, make_chosen(formulations(), {"schur", {}, {}}, "formulation", model), control("none"));
+    EquationsOfMotion corrected(model,
+                                make_chosen(formulations(), {"compliance", {{"stiffness", 0.0}}, {}}, "formulation", model),
+                                control("acceleration"));
+    Derivative expected, rates;
+    ASSERT_TRUE(exact.evaluate(state, expected).ok());
+    ASSERT_TRUE(corrected.evaluate(state, rates).ok());
+    EXPECT_LT(test::relative_difference(rates.vdot, expected.vdot), 1e-10) << name;
+    const MatX<double> A = exact.system().jacobian();
+    EXPECT_LT(test::relative_difference(A.transpose() * corrected.solution().lambda, A.transpose() * exact.solution().lambda),
+              1e-10)
+        << name;
+  }
+}
+
+TEST(Baumgarte, TakesTheFirstOrderGainForRowsAtVelocityLevel) {
+  Model model = build_model(test::library_spec("four_bar"));
+  model.rows[1].holonomic = false;
+  const auto baumgarte =
+      make_chosen(stabilizations(), parse_choice("baumgarte:alpha=2,beta=3,gamma=7", {}), "stabilization", model);
+  ConstraintTerms terms(model);
+  terms.phi << 0.1, 0.2;
+  terms.rate << 0.3, 0.4;
+  terms.b << 1.0, 2.0;
+  baumgarte->adjust(terms);
+  EXPECT_DOUBLE_EQ(terms.b[0], 1.0 - 2.0 * 2.0 * 0.3 - 9.0 * 0.1);
+  EXPECT_DOUBLE_EQ(terms.b[1], 2.0 - 7.0 * 0.4);
+}
+
+}  // namespace
+}  // namespace linkwork
