@@ -6,7 +6,12 @@ namespace {
 
 StudyResult run(StudyContext& context) {
   StudyResult result;
+  generalized_inverse::dependent_rows(context, result);
+  generalized_inverse::operation_counts(context, result);
   generalized_inverse::four_bar_kinematics(context, result);
+  generalized_inverse::five_bar_kinematics(context, result);
+  generalized_inverse::reuse_of_the_inverse(context, result);
+  generalized_inverse::genetic_algorithm(context, result);
   return result;
 }
 

@@ -5,6 +5,11 @@
 namespace linkwork::studies::generalized_inverse {
 
 // One per file, in the order of the thesis.
+void dependent_rows(StudyContext& context, StudyResult& result);
+void operation_counts(StudyContext& context, StudyResult& result);
 void four_bar_kinematics(StudyContext& context, StudyResult& result);
+void five_bar_kinematics(StudyContext& context, StudyResult& result);
+void reuse_of_the_inverse(StudyContext& context, StudyResult& result);
+void genetic_algorithm(StudyContext& context, StudyResult& result);
 
 }  // namespace linkwork::studies::generalized_inverse
