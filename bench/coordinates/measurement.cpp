@@ -51,7 +51,7 @@ Subject::Subject(const std::string& model, long n, const std::string& coordinate
 
 std::optional<std::string> Subject::prepare() {
   EquationsOfMotion& equations = simulation_.equations();
-  const auto rk4 = make_chosen(integrators(), {"rk4", {}, {}}, "integrator", model_);
+  const auto rk4 = make_chosen(integrators(), {"rk4", {}, {}}, "integrator", solved());
   State state = simulation_.state(), next = state;
   const double h = model_.settings.step;
   while (states_.size() < kStates) {

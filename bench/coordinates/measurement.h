@@ -34,11 +34,13 @@ class Subject {
   std::optional<std::string> sample();
 
   Timing timing() const;
+  /// Sizes of the system that is solved: FA's tree is one of free bodies.
   int bodies() const { return static_cast<int>(model_.bodies.size()); }
-  int rows() const { return model_.row_count(); }
-  int coordinates() const { return static_cast<int>(model_.tree.nv); }
+  int rows() { return solved().row_count(); }
+  int coordinates() { return solved().tree.nv; }
 
  private:
+  const Model& solved() { return simulation_.equations().model(); }
   std::optional<std::string> evaluate_all();
 
   Model model_;

@@ -51,6 +51,10 @@ Run recorded(const Spec& spec) {
       return {.trouble = "it ran in the coordinates " + summary.coordinates};
     if (!run.completed) run.seconds = std::numeric_limits<double>::quiet_NaN();
     run.largest_error = summary.position_error_max;
+    if (summary.coordinates == "CE") {  // what is left of the tree when its loops are embedded
+      run.coordinates = summary.dof;
+      run.constraints = 0;
+    }
     summarize_errors(run);
   } catch (const InputError& error) {
     run.trouble = error.what();
