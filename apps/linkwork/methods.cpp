@@ -15,7 +15,8 @@ std::vector<CatalogInfo> coordinate_choices() {
 }
 
 std::vector<CatalogInfo> formulation_choices() {
-  std::vector<CatalogInfo> choices{{"auto", "schur, or lagrange if a joint of the tree moves no inertia", "", {}}};
+  std::vector<CatalogInfo> choices{
+      {"auto", "what the integrator takes: schur (lagrange if a joint of the tree moves no inertia), index3, ...", "", {}}};
   for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
   return choices;
 }
@@ -33,7 +34,8 @@ void check_choices(const Settings& settings) {
 }
 
 bool is_adaptive(const Model& model) {
-  return make_chosen(integrators(), model.settings.integrator, "integrator", model)->estimates_error();
+  const auto integrator = make_chosen(integrators(), model.settings.integrator, "integrator", model);
+  return integrator->estimates_error() || integrator->controls_step();
 }
 
 std::string names(const std::vector<CatalogInfo>& choices) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/catalog.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/stabilizations/catalog.h"
 
@@ -80,7 +81,8 @@ CheckReport check(const Model& model) {
   Simulation simulation(model);
   System system(model);
   system.update(simulation.state());
-  const AutoFormulation automatic = choose_formulation(system);
+  const auto& integrator = chosen_entry(integrators(), model.settings.integrator, "integrator");
+  const AutoFormulation automatic = choose_formulation(system, integrator.traits.takes);
   const bool is_auto = model.settings.formulation.name == "auto";
 
   CheckReport report;

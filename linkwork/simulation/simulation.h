@@ -38,6 +38,7 @@ class Simulation {
 
  private:
   void choose_methods();
+  Choice chosen_formulation(std::span<const Equations> takes);
   bool evaluate_start();
   bool advance();
   Status attempt(double h);

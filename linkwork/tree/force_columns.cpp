@@ -153,17 +153,40 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
   });
 }
 
-void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const {
+template <class Matrix>
+void ForceColumns::add_rows(const Tree& tree, const TreeWork<double>& work, int first_row, Matrix& A) const {
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
     std::array<double, 6> u{};
     joint_force(tree, work, at.node, n, f, u.data());
-    for (int k = 0; k < velocity_count(node.kind); ++k) A(first_row + c, node.v + k) += u[static_cast<std::size_t>(k)];
+    for (int k = 0; k < velocity_count(node.kind); ++k) A.coeffRef(first_row + c, node.v + k) += u[static_cast<std::size_t>(k)];
   });
   for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
     for (int c = 0; c < columns_; ++c)
-      A(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
+      A.coeffRef(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
           forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
+}
+
+void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const {
+  add_rows(tree, work, first_row, A);
+}
+
+void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, SparseMatrix& A) const {
+  add_rows(tree, work, first_row, A);
+}
+
+void ForceColumns::add_to_forces(const double* lambda, std::vector<Wrench<double>>& on_nodes, VecX<double>& tau) const {
+  for (int c = 0; c < columns_; ++c) {
+    const auto column = static_cast<std::size_t>(c), stride = static_cast<std::size_t>(columns_);
+    for (std::size_t s = 0; s < seed_positions_.size(); ++s) {
+      if (seed_positions_[s] < 0) continue;
+      const Wrench<double>& F = wrenches_[s * stride + column];
+      const int node = support_nodes_[static_cast<std::size_t>(seed_positions_[s])].node;
+      on_nodes[static_cast<std::size_t>(node)] += Wrench<double>{lambda[c] * F.n, lambda[c] * F.f};
+    }
+    for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
+      tau[support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]] += lambda[c] * forces_[s * stride + column];
+  }
 }
 
 void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {

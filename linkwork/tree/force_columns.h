@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "linkwork/linalg/sparse_matrix.h"
 #include "linkwork/tree/tree_work.h"
 
 namespace linkwork {
@@ -47,7 +48,10 @@ class ForceColumns {
 
   /// Adds the unreduced columns, i.e. A' itself, transposed into the rows of A. Needs positions only.
   void add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const;
-  /// The same with upper bounds of the entries, for rank decisions.
+  void add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, SparseMatrix& A) const;
+  /// Adds the columns times lambda to wrenches on the nodes and to generalized forces.
+  void add_to_forces(const double* lambda, std::vector<Wrench<double>>& on_nodes, VecX<double>& tau) const;
+  /// The rows of A with upper bounds of the entries, for rank decisions.
   void add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const;
 
   /// out += U * lambda.
@@ -61,6 +65,8 @@ class ForceColumns {
     int parent;     // position in support_nodes_, -1: the root
     int first_dof;  // position in support_dofs_
   };
+  template <class Matrix>
+  void add_rows(const Tree& tree, const TreeWork<double>& work, int first_row, Matrix& A) const;
   template <class Visit>
   void propagate(const Tree& tree, const TreeWork<double>& work, Visit&& visit) const;
   void seed() const;
