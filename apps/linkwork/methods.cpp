@@ -30,7 +30,8 @@ void check_choices(const Settings& settings) {
 }
 
 bool is_adaptive(const Model& model) {
-  return make_chosen(integrators(), model.settings.integrator, "integrator", model)->estimates_error();
+  const auto integrator = make_chosen(integrators(), model.settings.integrator, "integrator", model);
+  return integrator->estimates_error() || integrator->controls_step();
 }
 
 std::string names(const std::vector<CatalogInfo>& choices) {

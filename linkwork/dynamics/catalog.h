@@ -54,8 +54,13 @@ std::vector<CatalogInfo> catalog_infos(Catalog<T> catalog) {
 }
 
 template <class T>
+const CatalogEntry<T>& chosen_entry(Catalog<T> catalog, const Choice& choice, const std::string& what) {
+  return catalog[find_choice(catalog_infos(catalog), choice, what)];
+}
+
+template <class T>
 std::unique_ptr<T> make_chosen(Catalog<T> catalog, const Choice& choice, const std::string& what, const Model& model) {
-  const CatalogEntry<T>& entry = catalog[find_choice(catalog_infos(catalog), choice, what)];
+  const CatalogEntry<T>& entry = chosen_entry(catalog, choice, what);
   return entry.make(model, complete_options(entry.info, choice));
 }
 

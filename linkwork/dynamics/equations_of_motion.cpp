@@ -5,8 +5,24 @@
 namespace linkwork {
 
 EquationsOfMotion::EquationsOfMotion(const Model& model, std::unique_ptr<Formulation> formulation,
-                                     std::unique_ptr<Stabilization> stabilization)
-    : system_(model), formulation_(std::move(formulation)), stabilization_(std::move(stabilization)), solution_(model) {}
+                                     std::unique_ptr<Stabilization> stabilization, Equations gives)
+    : system_(model),
+      formulation_(std::move(formulation)),
+      stabilization_(std::move(stabilization)),
+      gives_(gives),
+      solution_(model) {
+  if (gives_ != Equations::kAcceleration) residual_ = std::make_unique<MotionResidual>(model);
+}
+
+void EquationsOfMotion::residual(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, VecX<double>& r) {
+  ++evaluations_;
+  residual_->evaluate(system_, state, vdot, lambda, r);
+  stabilization_->adjust(system_.terms());
+}
+
+void EquationsOfMotion::linearize(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, Linearization& at) {
+  evaluations_ += residual_->linearize(system_, state, vdot, lambda, at);
+}
 
 Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "linkwork/dynamics/formulation.h"
+#include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/dynamics/stabilization.h"
 
 namespace linkwork {
@@ -15,16 +16,22 @@ struct Derivative {
   VecX<double> zdot;
 };
 
-/// Model + formulation + stabilization: all an integrator sees.
+/// Model + formulation + stabilization: all an integrator sees. Accelerations are always to be had; the residual if the
+/// formulation gives a differential-algebraic equation.
 class EquationsOfMotion {
  public:
-  EquationsOfMotion(const Model& model, std::unique_ptr<Formulation> formulation, std::unique_ptr<Stabilization> stabilization);
+  EquationsOfMotion(const Model& model, std::unique_ptr<Formulation> formulation, std::unique_ptr<Stabilization> stabilization,
+                    Equations gives = Equations::kAcceleration);
 
   /// Gives a start what the formulation integrates beside the motion.
   void start(State& state) { formulation_->start(system_, state); }
   /// Evaluates everything at a state; system() and solution() then hold the details. The state must outlive their use. Parts of
   /// it that the formulation takes for functions of the others are made so (Formulation::prepare).
   Status evaluate(State& state, Derivative& rates);
+  Equations gives() const { return gives_; }
+  /// r = M vdot + c - tau - A' lambda; system() then holds phi, A v - u and b at the state.
+  void residual(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, VecX<double>& r);
+  void linearize(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, Linearization& at);
   /// Moves a state back onto the constraints, if the stabilization does that.
   Status project(State& state) { return formulation_->holds_constraints() ? Status{} : stabilization_->project(system_, state); }
   /// Tells the formulation that the last evaluated state is the start of a new step.
@@ -41,6 +48,8 @@ class EquationsOfMotion {
   System system_;
   std::unique_ptr<Formulation> formulation_;
   std::unique_ptr<Stabilization> stabilization_;
+  Equations gives_;
+  std::unique_ptr<MotionResidual> residual_;  // only if it is given
   Solution solution_;
   long evaluations_ = 0;
 };

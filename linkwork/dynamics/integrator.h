@@ -16,11 +16,17 @@ class Integrator {
   /// Whether step() estimates its error, so that the step size can be controlled.
   virtual bool estimates_error() const { return false; }
 
-  /// From `from`, whose rates are given, over h. `from` and `to` must differ.
+  /// Whether it chooses its own steps by the tolerances of the settings. step() then goes as far as it likes, but not beyond h,
+  /// and `to` says how far.
+  virtual bool controls_step() const { return false; }
+  /// Steps tried in vain so far, by one that controls them.
+  virtual long rejected_steps() const { return 0; }
+
+  /// From `from`, whose rates are given, over h. `from` and `to` must differ. The equations were last evaluated at `from`.
   virtual Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) = 0;
   /// Estimated error of the last step, (q, v) stacked. Only if estimates_error().
   virtual const VecX<double>& error() const { return error_; }
-  /// Whether interpolate() gives the solution inside the last step, at from.t + theta h. Otherwise a cubic Hermite polynomial
+  /// Whether interpolate() gives the solution inside the last step, a part theta of the way. Otherwise a cubic Hermite polynomial
   /// does.
   virtual bool interpolates() const { return false; }
   virtual void interpolate(double /*theta*/, State& /*at*/) const {}

@@ -2,35 +2,47 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
+#include <vector>
 
 #include "linkwork/tree/aba.h"
 
 namespace linkwork {
 
 Catalog<Formulation> formulations() {
-  static const std::array entries{schur_formulation(),
-                                  lagrange_formulation(),
-                                  nullspace_qr_formulation(),
-                                  nullspace_svd_formulation(),
-                                  udwadia_kalaba_formulation(),
-                                  gigsp_formulation(),
-                                  augmented_lagrangian_formulation(),
-                                  proximal_formulation(),
-                                  projection_formulation(),
-                                  compliance_formulation(),
-                                  park_formulation(),
-                                  gauss_ga_formulation()};
+  static const std::vector<CatalogEntry<Formulation>> entries = [] {
+    std::vector<CatalogEntry<Formulation>> all{schur_formulation(),
+                                               lagrange_formulation(),
+                                               nullspace_qr_formulation(),
+                                               nullspace_svd_formulation(),
+                                               udwadia_kalaba_formulation(),
+                                               gigsp_formulation(),
+                                               augmented_lagrangian_formulation(),
+                                               proximal_formulation(),
+                                               projection_formulation(),
+                                               compliance_formulation(),
+                                               park_formulation(),
+                                               gauss_ga_formulation()};
+    for (auto& entry : dae_formulations()) all.push_back(std::move(entry));
+    return all;
+  }();
   return entries;
 }
 
 std::vector<CatalogInfo> formulation_choices() {
-  std::vector<CatalogInfo> choices{{"auto", "schur, or lagrange if a joint of the tree moves no inertia", "", {}}};
+  std::vector<CatalogInfo> choices{
+      {"auto", "what the integrator takes: schur (lagrange if a joint of the tree moves no inertia), index3, ...", "", {}}};
   for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
   return choices;
 }
 
-AutoFormulation choose_formulation(System& system) {
+AutoFormulation choose_formulation(System& system, std::span<const Equations> takes) {
+  if (std::ranges::find(takes, Equations::kAcceleration) == takes.end()) {
+    // The first kind is the one the integrator is best with.
+    for (const auto& entry : formulations())
+      if (entry.traits.gives == takes.front())
+        return {{entry.info.name, {}, {}}, "the integrator solves a differential-algebraic equation"};
+  }
   aba_inertias(system.tree(), system.work());
   const int massless = system.work().massless_node;
   if (massless == 0) return {{"schur", {}, {}}, "every joint of the tree moves some inertia"};

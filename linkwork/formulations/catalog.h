@@ -9,15 +9,16 @@ Catalog<Formulation> formulations();
 /// What a user may choose: these, and "auto".
 std::vector<CatalogInfo> formulation_choices();
 
-/// What "auto" stands for on this model, and why.
+/// What "auto" stands for on this model with an integrator that takes these equations, and why.
 struct AutoFormulation {
   Choice choice;
   std::string reason;
 };
-AutoFormulation choose_formulation(System& system);
+AutoFormulation choose_formulation(System& system, std::span<const Equations> takes);
 
-// One per file.
+// One per file; the differential-algebraic forms share one.
 CatalogEntry<Formulation> compliance_formulation();
+std::vector<CatalogEntry<Formulation>> dae_formulations();
 CatalogEntry<Formulation> gauss_ga_formulation();
 CatalogEntry<Formulation> lagrange_formulation();
 CatalogEntry<Formulation> park_formulation();

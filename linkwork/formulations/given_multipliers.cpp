@@ -7,27 +7,11 @@
 
 namespace linkwork {
 
-namespace {
-
-/// A' lambda of one closure, as wrenches on nodes and forces on joints.
-void apply(const ForceColumns& columns, const double* lambda, TreeWork<double>& work) {
-  for (int c = 0; c < columns.columns(); ++c) {
-    for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s) {
-      const Wrench<double>& F = columns.wrench(static_cast<int>(s), c);
-      work.apply(columns.seed_nodes()[s], {lambda[c] * F.n, lambda[c] * F.f});
-    }
-    for (std::size_t s = 0; s < columns.seed_dofs().size(); ++s)
-      work.tau[columns.seed_dofs()[s]] += lambda[c] * columns.force(static_cast<int>(s), c);
-  }
-}
-
-}  // namespace
-
 Status accelerate(System& system, const VecX<double>& lambda, std::string_view formulation, VecX<double>& vdot) {
   const Tree& tree = system.tree();
   TreeWork<double>& work = system.work();
   const ConstraintTerms& terms = system.terms();
-  for (std::size_t g = 0; g < terms.groups.size(); ++g) apply(terms.groups[g], lambda.data() + terms.first_rows[g], work);
+  for (std::size_t g = 0; g < terms.groups.size(); ++g) terms.groups[g].add_to_forces(lambda.data() + terms.first_rows[g], work);
   forward_dynamics(tree, work, vdot);
   if (work.massless_node != 0)
     return {fmt::format("formulation '{}' needs inertia at every joint of the tree, and '{}' moves none; use 'lagrange'",

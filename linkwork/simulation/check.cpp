@@ -6,6 +6,7 @@
 #include <array>
 
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/catalog.h"
 #include "linkwork/simulation/simulation.h"
 
 namespace linkwork {
@@ -64,7 +65,8 @@ CheckReport check(const Model& model) {
   AssemblyReport assembly;
   const State tree_start = assemble(model, assembly);  // in coordinates of the tree, whatever is run
   system.update(tree_start);
-  const AutoFormulation automatic = choose_formulation(system);
+  const auto& integrator = chosen_entry(integrators(), model.settings.integrator, "integrator");
+  const AutoFormulation automatic = choose_formulation(system, integrator.traits.takes);
   const bool is_auto = model.settings.formulation.name == "auto";
 
   CheckReport report;

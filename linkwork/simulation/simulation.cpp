@@ -34,11 +34,6 @@ std::unique_ptr<const Model> free_bodies(const Model& model, State& state) {
   return augmented;
 }
 
-template <class T>
-const CatalogEntry<T>& chosen_entry(Catalog<T> catalog, const Choice& choice, const std::string& what) {
-  return catalog[find_choice(catalog_infos(catalog), choice, what)];
-}
-
 /// The drift control asked for, or none where the formulation could not work beside it and nobody asked.
 Choice fitting_stabilization(const Choice& formulation, const Choice& wanted, std::vector<std::string>& notes) {
   const auto& traits = chosen_entry(stabilizations(), wanted, "stabilization").traits;
@@ -49,6 +44,42 @@ Choice fitting_stabilization(const Choice& formulation, const Choice& wanted, st
   if (!wanted.place.file.empty()) throw InputError(wanted.place, why, "stabilization 'none' with it");
   notes.push_back("stabilization 'none' was chosen: " + why);
   return {"none", {}, {}};
+}
+
+bool takes(const Integrator::Traits& integrator, Equations equations) {
+  return std::ranges::find(integrator.takes, equations) != integrator.takes.end();
+}
+
+/// An integrator must be able to do something with what the formulation gives.
+void check_capabilities(const CatalogEntry<Formulation>& formulation, const CatalogEntry<Integrator>& integrator,
+                        const Place& place) {
+  if (takes(integrator.traits, formulation.traits.gives)) return;
+  std::vector<std::string> partners, alternatives;
+  for (const auto& entry : integrators())
+    if (takes(entry.traits, formulation.traits.gives)) partners.push_back(entry.info.name);
+  for (const auto& entry : formulations())
+    if (takes(integrator.traits, entry.traits.gives)) alternatives.push_back(entry.info.name);
+  const bool is_dae = formulation.traits.gives != Equations::kAcceleration;
+  throw InputError(
+      place,
+      fmt::format("formulation '{}' gives {}, which integrator '{}' does not take", formulation.info.name,
+                  is_dae ? "the residual of a differential-algebraic equation" : "accelerations", integrator.info.name),
+      fmt::format("one of the integrators {}, or with '{}' one of the formulations {}", listed(partners), integrator.info.name,
+                  listed(alternatives)));
+}
+
+/// Embedded loops leave an ordinary differential equation.
+void check_embedding(const Settings& settings, const CatalogEntry<Integrator>& integrator) {
+  if (settings.formulation.name != "auto")
+    throw InputError(
+        settings.formulation.place,
+        fmt::format("with coordinates 'CE' no constraints are left for the formulation '{}'", settings.formulation.name),
+        "the formulation 'auto', or the coordinates 'TA' or 'FA'");
+  if (!takes(integrator.traits, Equations::kAcceleration))
+    throw InputError(
+        settings.integrator.place,
+        fmt::format("coordinates 'CE' give accelerations, which integrator '{}' does not take", integrator.info.name),
+        "the coordinates 'TA' or 'FA', or an integrator of ordinary differential equations");
 }
 
 }  // namespace
@@ -70,43 +101,45 @@ Simulation::Simulation(const Model& model)
 }
 
 void Simulation::choose_methods() {
-  Choice formulation = settings_.formulation;
   summary_.notes = model_.notes;
   if (!assembly_.moved.empty()) summary_.notes.push_back(describe(assembly_));
+  const auto& stepping = chosen_entry(integrators(), settings_.integrator, "integrator");
   const bool embeds = settings_.coordinates.name == "CE" && model_.row_count() > 0;
-  if (embeds && formulation.name != "auto")
-    throw InputError(
-        formulation.place,
-        fmt::format("with coordinates 'CE' there are no constraints left for the formulation '{}'", formulation.name),
-        "the formulation 'auto', or the coordinates 'TA' or 'FA'");
-  if (formulation.name == "auto" && !embeds) {
-    System system(model_);
-    system.update(state_);
-    AutoFormulation chosen = choose_formulation(system);
-    formulation = chosen.choice;
-    if (formulation.name != formulations().front().info.name)
-      summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", formulation.name, chosen.reason));
-  }
-  Choice stabilization = settings_.stabilization;
+  Choice formulation{"embedding", {}, {}}, stabilization = settings_.stabilization;
   std::unique_ptr<Formulation> solver;
+  Equations gives = Equations::kAcceleration;
   if (embeds) {
-    formulation.name = "embedding";
+    check_embedding(settings_, stepping);
     solver = make_embedding(model_, embed_all(model_));
   } else {
+    formulation = chosen_formulation(stepping.traits.takes);
     find_choice(formulation_choices(), formulation, "formulation");  // names "auto" too if it is none
-    exact_ = chosen_entry(formulations(), formulation, "formulation").traits.exact;
+    const auto& solving = chosen_entry(formulations(), formulation, "formulation");
+    check_capabilities(solving, stepping, formulation.place);
+    exact_ = solving.traits.exact;
+    gives = solving.traits.gives;
     stabilization = fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
-    solver = make_chosen(formulations(), formulation, "formulation", model_);
+    solver = solving.make(model_, complete_options(solving.info, formulation));
   }
   equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(solver),
-                                                   make_chosen(stabilizations(), stabilization, "stabilization", model_));
-  integrator_ = make_chosen(integrators(), settings_.integrator, "integrator", model_);
+                                                   make_chosen(stabilizations(), stabilization, "stabilization", model_), gives);
+  integrator_ = stepping.make(model_, complete_options(stepping.info, settings_.integrator));
   adaptive_ = integrator_->estimates_error();
   summary_.model = model_.name;
   summary_.coordinates = augmented_ ? "FA" : embeds ? "CE" : "TA";
   summary_.formulation = formulation.name;
   summary_.stabilization = stabilization.name;
   summary_.integrator = settings_.integrator.name;
+}
+
+Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
+  if (settings_.formulation.name != "auto") return settings_.formulation;
+  System system(model_);
+  system.update(state_);
+  const AutoFormulation chosen = choose_formulation(system, takes);
+  if (chosen.choice.name != formulations().front().info.name)
+    summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
+  return chosen.choice;
 }
 
 Summary Simulation::run(const Observer& observer) {
@@ -118,6 +151,7 @@ Summary Simulation::run(const Observer& observer) {
     }
   summary_.completed = state_.t >= settings_.end;
   summary_.evaluations = equations_->evaluations();
+  if (integrator_->controls_step()) summary_.rejected_steps = integrator_->rejected_steps();
   summary_.simulated_seconds = state_.t;
   summary_.energy_drift = exchanged_ > 0.0 ? imbalance_ / exchanged_ : imbalance_;
   for (std::size_t c = 0; outputs_ > 0 && c < columns().size(); ++c)
@@ -177,6 +211,7 @@ bool Simulation::advance() {
 
 double Simulation::next_step_size() const {
   const double left = settings_.end - state_.t;
+  if (integrator_->controls_step()) return left;
   if (!adaptive_) {
     // Steps end at multiples of the step, computed anew each time so that errors do not add up.
     const double target = static_cast<double>(summary_.steps + 1) * settings_.step;

@@ -40,6 +40,7 @@ class Simulation {
 
  private:
   void choose_methods();
+  Choice chosen_formulation(std::span<const Equations> takes);
   bool evaluate_start();
   bool diagnose_start();
   bool advance();

@@ -148,16 +148,17 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
   });
 }
 
-void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const {
+template <class Matrix>
+void ForceColumns::add_rows(const Tree& tree, const TreeWork<double>& work, int first_row, Matrix& A) const {
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
     std::array<double, 6> u{};
     joint_force(tree, work, at.node, n, f, u.data());
-    for (int k = 0; k < velocity_count(node.kind); ++k) A(first_row + c, node.v + k) += u[static_cast<std::size_t>(k)];
+    for (int k = 0; k < velocity_count(node.kind); ++k) A.coeffRef(first_row + c, node.v + k) += u[static_cast<std::size_t>(k)];
   });
   for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
     for (int c = 0; c < columns_; ++c)
-      A(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
+      A.coeffRef(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
           forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
 }
 
@@ -171,6 +172,24 @@ void ForceColumns::write_rows(const Tree& tree, const TreeWork<double>& work, do
   for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
     for (int c = 0; c < columns_; ++c)
       out[seed_dof_positions_[s] * columns_ + c] += forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
+}
+
+void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const {
+  add_rows(tree, work, first_row, A);
+}
+
+void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, SparseMatrix& A) const {
+  add_rows(tree, work, first_row, A);
+}
+
+void ForceColumns::add_to_forces(const double* lambda, TreeWork<double>& work) const {
+  for (int c = 0; c < columns_; ++c) {
+    for (std::size_t s = 0; s < seed_nodes_.size(); ++s) {
+      const Wrench<double>& F = wrench(static_cast<int>(s), c);
+      work.apply(seed_nodes_[s], {lambda[c] * F.n, lambda[c] * F.f});
+    }
+    for (std::size_t s = 0; s < seed_dofs_.size(); ++s) work.tau[seed_dofs_[s]] += lambda[c] * force(static_cast<int>(s), c);
+  }
 }
 
 void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {

@@ -3,6 +3,7 @@
 #include <span>
 #include <vector>
 
+#include "linkwork/linalg/sparse_matrix.h"
 #include "linkwork/tree/tree_work.h"
 
 namespace linkwork {
@@ -47,9 +48,12 @@ class ForceColumns {
 
   /// Adds the unreduced columns, i.e. A' itself, transposed into the rows of A. Needs positions only.
   void add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& A) const;
-  /// The same entries alone: out[i * columns() + c] for coordinate support()[i].
+  void add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, SparseMatrix& A) const;
+  /// The entries alone: out[i * columns() + c] for coordinate support()[i].
   void write_rows(const Tree& tree, const TreeWork<double>& work, double* out) const;
-  /// The same with upper bounds of the entries, for rank decisions.
+  /// Adds the columns times lambda to the applied forces.
+  void add_to_forces(const double* lambda, TreeWork<double>& work) const;
+  /// The rows of A with upper bounds of the entries, for rank decisions.
   void add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const;
 
   /// out += U * lambda.
@@ -63,6 +67,8 @@ class ForceColumns {
     int parent;     // position in support_nodes_, -1: the root
     int first_dof;  // position in support_dofs_
   };
+  template <class Matrix>
+  void add_rows(const Tree& tree, const TreeWork<double>& work, int first_row, Matrix& A) const;
   template <class Visit>
   void propagate(const Tree& tree, const TreeWork<double>& work, Visit&& visit) const;
   void seed() const;

@@ -47,6 +47,15 @@ void bias_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& c) {
 }
 
 template <class S>
+void generalized_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& tau) {
+  for (int i = 1; i < tree.size(); ++i) {
+    work[i].n = work.applied[static_cast<std::size_t>(i)].n;
+    work[i].f = work.applied[static_cast<std::size_t>(i)].f;
+  }
+  collect_joint_forces(tree, work, tau);
+}
+
+template <class S>
 void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau) {
   update_accelerations(tree, vdot, work);
   for (int i = 1; i < tree.size(); ++i) need_wrench<S>(tree, work, i, work[i].aw + work[i].dw, work[i].ap + work[i].dv);
@@ -57,6 +66,7 @@ template void update_bias_wrenches<double>(const Tree&, TreeWork<double>&);
 template void update_bias_wrenches<long double>(const Tree&, TreeWork<long double>&);
 template void bias_forces<double>(const Tree&, TreeWork<double>&, VecX<double>&);
 template void bias_forces<long double>(const Tree&, TreeWork<long double>&, VecX<long double>&);
+template void generalized_forces<double>(const Tree&, TreeWork<double>&, VecX<double>&);
 template void inverse_dynamics<double>(const Tree&, const double*, TreeWork<double>&, VecX<double>&);
 template void inverse_dynamics<long double>(const Tree&, const long double*, TreeWork<long double>&, VecX<long double>&);
 

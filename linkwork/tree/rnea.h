@@ -14,6 +14,10 @@ void update_bias_wrenches(const Tree& tree, TreeWork<S>& work);
 template <class S>
 void bias_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& c);
 
+/// The generalized force of the external wrenches alone. Needs positions only.
+template <class S>
+void generalized_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& tau);
+
 /// Inverse dynamics: M vdot + c.
 template <class S>
 void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau);

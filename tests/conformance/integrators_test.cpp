@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -5,6 +6,7 @@
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/integrators/tableau.h"
+#include "linkwork/simulation/simulation.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "tests/support/mechanisms.h"
 
@@ -14,20 +16,79 @@ namespace {
 /// A spatial tree with quaternions, moving fast enough for errors to show above rounding.
 Model swinging_model() { return test::model_of(test::generic_chain({"spherical", "revolute", "free"})); }
 
-/// q and v after `steps` steps of size `duration / steps`.
-VecX<double> integrated(const Model& model, Integrator& integrator, const State& start, double duration, int steps) {
-  EquationsOfMotion equations(model, make_chosen(formulations(), {"schur", {}, {}}, "formulation", model),
-                              make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
+/// The same closed to a loop: its end runs on a plane.
+Model closed_model() {
+  return test::model_of(test::generic_chain({"spherical", "revolute", "spherical"}) + R"toml(
+[[closure]]
+name = "end"
+type = "point-on-plane"
+a = { body = "ground", at = [1, 0.5, 0.2] }
+b = { body = "b2", at = [0.5, 0.1, 0.3] }
+axis = [0.48, 0.6, 0.64]
+)toml");
+}
+
+struct Case {
+  std::string name;
+  Model model;
+  State start;
+  double duration;
+};
+
+/// What every integrator must do with its order: a tree, a planar and a spatial loop.
+std::vector<Case> cases() {
+  std::mt19937 random(41);
+  Model tree = swinging_model(), loop = closed_model(), four_bar = build_model(test::library_spec("four_bar"));
+  const State swinging = test::random_state(tree, test::start_state(tree), random);
+  const State closed = test::random_consistent_state(loop, random);
+  const State turning = test::random_consistent_state(four_bar, random);
+  return {{"tree", std::move(tree), swinging, 0.2},
+          {"spatial loop", std::move(loop), closed, 0.2},
+          {"four-bar", std::move(four_bar), turning, 0.4}};
+}
+
+const CatalogEntry<Integrator>& entry_of(const std::string& name) {
+  return chosen_entry(integrators(), {name, {}, {}}, "integrator");
+}
+
+/// The equations in the first form that the integrator takes, or in the given one.
+std::unique_ptr<EquationsOfMotion> equations_for(const Model& model, const CatalogEntry<Integrator>& integrator,
+                                                 std::optional<Equations> form = {}) {
+  for (const auto& formulation : formulations())
+    if (formulation.traits.gives == form.value_or(integrator.traits.takes.front()))
+      return std::make_unique<EquationsOfMotion>(model, formulation.make(model, complete_options(formulation.info, {})),
+                                                 make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model),
+                                                 formulation.traits.gives);
+  throw std::logic_error("no formulation gives what " + integrator.info.name + " takes");
+}
+
+struct Integrated {
+  VecX<double> y;       // q and v
+  VecX<double> lambda;  // at the end
+};
+
+/// After `steps` steps of size `duration / steps`.
+Integrated integrated(const Model& model, Integrator& integrator, EquationsOfMotion& equations, const State& start,
+                      double duration, int steps) {
   State state = start, next = start;
   Derivative rates;
   for (int i = 0; i < steps; ++i) {
     EXPECT_TRUE(equations.evaluate(state, rates).ok());
-    EXPECT_TRUE(integrator.step(equations, state, rates, duration / steps, next).ok());
+    const Status status = integrator.step(equations, state, rates, duration / steps, next);
+    EXPECT_TRUE(status.ok()) << status.trouble;
     std::swap(state, next);
   }
-  VecX<double> y(model.tree.nq + model.tree.nv);
-  y << state.q, state.v;
-  return y;
+  EXPECT_TRUE(equations.evaluate(state, rates).ok());
+  Integrated end{VecX<double>(model.tree.nq + model.tree.nv), equations.solution().lambda};
+  end.y << state.q, state.v;
+  return end;
+}
+
+Integrated integrated(const Model& model, const std::string& name, const State& start, double duration, int steps,
+                      std::optional<Equations> form = {}) {
+  const CatalogEntry<Integrator>& entry = entry_of(name);
+  const auto integrator = entry.make(model, complete_options(entry.info, {}));
+  return integrated(model, *integrator, *equations_for(model, entry, form), start, duration, steps);
 }
 
 class EveryIntegrator : public testing::TestWithParam<std::size_t> {};
@@ -38,20 +99,102 @@ INSTANTIATE_TEST_SUITE_P(Catalog, EveryIntegrator, testing::Range<std::size_t>(0
 });
 
 TEST_P(EveryIntegrator, ConvergesWithItsOrder) {
-  const Model model = swinging_model();
-  std::mt19937 random(41);
-  const State start = test::random_state(model, test::start_state(model), random);
-  const auto entry = integrators()[GetParam()];
-  const auto integrator = entry.make(model, {});
-  const auto fine = make_chosen(integrators(), {"ode5", {}, {}}, "integrator", model);
-  const double duration = 0.2;
-  const VecX<double> exact = integrated(model, *fine, start, duration, 3200);
-  const int coarse = integrator->order() >= 4 ? 20 : 40;
-  const double e1 = (integrated(model, *integrator, start, duration, coarse) - exact).norm();
-  const double e2 = (integrated(model, *integrator, start, duration, 2 * coarse) - exact).norm();
-  const double measured = std::log2(e1 / e2);
-  RecordProperty("order", std::to_string(measured));
-  EXPECT_NEAR(measured, integrator->order(), 0.35) << "errors " << e1 << ", " << e2;
+  const CatalogEntry<Integrator>& entry = integrators()[GetParam()];
+  for (const Case& c : cases()) {
+    const auto integrator = entry.make(c.model, complete_options(entry.info, {}));
+    if (integrator->controls_step()) GTEST_SKIP() << "it has no step size of ours; see ErrorFallsWithTheTolerances";
+    const VecX<double> exact = integrated(c.model, "ode5", c.start, c.duration, 3200).y;
+    for (const Equations form : entry.traits.takes) {
+      const int coarse = integrator->order() >= 4 ? 20 : 40;
+      const auto error = [&](int steps) {
+        return (integrated(c.model, entry.info.name, c.start, c.duration, steps, form).y - exact).norm();
+      };
+      const double e1 = error(coarse), e2 = error(2 * coarse);
+      EXPECT_NEAR(std::log2(e1 / e2), integrator->order(), 0.35) << c.name << ", errors " << e1 << ", " << e2;
+    }
+  }
+}
+
+TEST_P(EveryIntegrator, ErrorFallsWithTheTolerances) {
+  const CatalogEntry<Integrator>& entry = integrators()[GetParam()];
+  for (const std::string name : {"four_bar", "spatial_four_bar", "pendulum"}) {
+    Spec spec = test::library_spec(name);
+    spec.settings.end = 1.0;
+    const auto end_state = [&](const std::string& integrator, const std::string& formulation, double rtol) {
+      spec.settings.integrator = {integrator, {}, {}};
+      spec.settings.formulation = {formulation, {}, {}};
+      spec.settings.rtol = rtol;
+      spec.settings.atol = 1e-2 * rtol;
+      const Model model = build_model(spec);
+      Simulation simulation(model);
+      const Summary summary = simulation.run();
+      EXPECT_TRUE(summary.completed) << integrator << ": " << summary.status;
+      EXPECT_LT(summary.position_error_max, spec.settings.constraint_tolerance) << integrator << " on " << name;
+      VecX<double> y(model.tree.nq + model.tree.nv);
+      y << simulation.state().q, simulation.state().v;
+      return std::pair(y, summary.steps);
+    };
+    if (const auto made = entry.make(build_model(spec), complete_options(entry.info, {}));
+        !made->controls_step() && !made->estimates_error())
+      GTEST_SKIP() << "its steps are given";
+    const VecX<double> exact = end_state("dopri45", "auto", 1e-12).first;
+    for (const auto& formulation : formulations()) {
+      if (std::ranges::find(entry.traits.takes, formulation.traits.gives) == entry.traits.takes.end()) continue;
+      if (formulation.traits.gives == Equations::kAcceleration && formulation.info.name != "schur") continue;
+      const auto [loose, few] = end_state(entry.info.name, formulation.info.name, 1e-4);
+      const auto [tight, many] = end_state(entry.info.name, formulation.info.name, 1e-8);
+      const double scale = 1.0 + exact.cwiseAbs().maxCoeff();
+      EXPECT_LT((loose - exact).norm(), 2e-2 * scale) << name << ", " << formulation.info.name;
+      EXPECT_LT((tight - exact).norm(), 1e-5 * scale) << name << ", " << formulation.info.name;
+      EXPECT_LT((tight - exact).norm(), 1e-2 * (loose - exact).norm()) << name << ", " << formulation.info.name;
+      EXPECT_GT(many, few) << name << ", " << formulation.info.name;
+    }
+  }
+}
+
+TEST(GeneralizedAlpha, IsOfSecondOrderInTheMultipliersToo) {
+  const Case c = std::move(cases()[2]);
+  const VecX<double> exact = integrated(c.model, "ode5", c.start, c.duration, 3200).lambda;
+  for (const Equations form : {Equations::kIndex3, Equations::kIndex2}) {
+    const auto error = [&](int steps) {
+      return (integrated(c.model, "generalized-alpha", c.start, c.duration, steps, form).lambda - exact).norm();
+    };
+    EXPECT_NEAR(std::log2(error(40) / error(80)), 2.0, 0.3);
+  }
+}
+
+TEST(GeneralizedAlpha, DissipatesHighFrequenciesAsRhoSays) {
+  // A mass on a spring so stiff that h omega = 1000: after a step, rho of the motion is left.
+  const Model model = test::model_of(R"toml(
+[settings]
+gravity = [0, 0, 0]
+[[body]]
+name = "mass"
+mass = 1
+[[joint]]
+name = "x"
+type = "prismatic"
+parent = { body = "ground" }
+child = { body = "mass" }
+position = 1e-3
+stiffness = 1e10
+)toml");
+  for (const auto& [name, rho] : {std::pair{"generalized-alpha", 0.5}, std::pair{"generalized-alpha", 0.8}, std::pair{"hht", 0.7},
+                                  std::pair{"newmark", 0.6}}) {
+    const CatalogEntry<Integrator>& entry = entry_of(name);
+    const auto integrator = entry.make(model, {{"rho", rho}});
+    const auto equations = equations_for(model, entry, Equations::kIndex3);
+    State state = test::start_state(model), next = state;
+    Derivative rates;
+    std::vector<double> size;
+    for (int i = 0; i < 60; ++i) {
+      ASSERT_TRUE(equations->evaluate(state, rates).ok());
+      ASSERT_TRUE(integrator->step(*equations, state, rates, 1e-2, next).ok());
+      std::swap(state, next);
+      size.push_back(std::hypot(state.q[0], 1e-5 * state.v[0]));
+    }
+    EXPECT_NEAR(std::pow(size[59] / size[39], 1.0 / 20.0), rho, 0.06) << name;
+  }
 }
 
 TEST(Tableaus, SatisfyTheOrderConditionsUpToThree) {
@@ -102,11 +245,46 @@ TEST(ErrorEstimate, ShrinksWithTheFifthPowerOfTheStep) {
   std::mt19937 random(42);
   const State start = test::random_state(model, test::start_state(model), random);
   const auto integrator = make_chosen(integrators(), {"dopri45", {}, {}}, "integrator", model);
-  integrated(model, *integrator, start, 0.04, 1);
+  const auto equations = equations_for(model, entry_of("dopri45"));
+  integrated(model, *integrator, *equations, start, 0.04, 1);
   const double e1 = integrator->error().norm();
-  integrated(model, *integrator, start, 0.02, 1);
+  integrated(model, *integrator, *equations, start, 0.02, 1);
   const double e2 = integrator->error().norm();
   EXPECT_NEAR(std::log2(e1 / e2), 5.0, 0.5);
+}
+
+TEST(Capabilities, MismatchesAreRefusedWithTheValidChoicesNamed) {
+  const auto refusal = [](const std::string& formulation, const std::string& integrator) -> std::string {
+    Spec spec = test::library_spec("four_bar");
+    spec.settings.formulation = {formulation, {}, {}};
+    spec.settings.integrator = {integrator, {}, {}};
+    const Model model = build_model(spec);
+    try {
+      Simulation simulation(model);
+    } catch (const InputError& error) {
+      return error.message();
+    }
+    return "accepted";
+  };
+  using testing::HasSubstr;
+  EXPECT_THAT(refusal("index3", "rk4"),
+              HasSubstr("formulation 'index3' gives the residual of a differential-algebraic equation, "
+                        "which integrator 'rk4' does not take; expected one of the integrators newmark, "
+                        "hht, generalized-alpha"));
+  EXPECT_THAT(refusal("schur", "hht"),
+              HasSubstr("formulation 'schur' gives accelerations, which integrator 'hht' does not take"));
+  EXPECT_THAT(refusal("schur", "hht"), HasSubstr("index3, ggl"));
+  for (const auto& entry : integrators()) EXPECT_EQ(refusal("auto", entry.info.name), "accepted") << entry.info.name;
+}
+
+TEST(Capabilities, AutoPicksTheFormThatTheIntegratorTakesAndSaysWhy) {
+  Spec spec = test::library_spec("four_bar");
+  spec.settings.integrator = {"generalized-alpha", {}, {}};
+  spec.settings.end = 0.01;
+  const Model model = build_model(spec);
+  const Summary summary = Simulation(model).run();
+  EXPECT_EQ(summary.formulation, "index3");
+  EXPECT_THAT(summary.notes, testing::Contains(testing::HasSubstr("formulation 'index3' was chosen: the integrator")));
 }
 
 }  // namespace

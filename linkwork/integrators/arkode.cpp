@@ -1,0 +1,80 @@
+#include <arkode/arkode_arkstep.h>
+#include <fmt/format.h>
+
+#include "linkwork/integrators/catalog.h"
+#include "linkwork/integrators/sundials.h"
+
+namespace linkwork {
+
+namespace {
+
+/// Diagonally implicit Runge-Kutta methods with error control. Each accepted step is projected before the next begins.
+class Arkode : public SundialsIntegrator {
+ public:
+  Arkode(const Model& model, int order) : SundialsIntegrator(model, "arkode"), order_(order) {}
+  ~Arkode() override { ARKStepFree(&solver_); }
+
+  int order() const override { return order_; }
+
+ private:
+  void begin(double t, const Derivative&) override {
+    if (made() && solver_ != nullptr) {
+      ARKStepReset(solver_, t, y());
+      return;
+    }
+    ARKStepFree(&solver_);
+    solver_ = ARKStepCreate(nullptr, right_side, t, y(), context());
+    ARKStepSetErrHandlerFn(solver_, ignore_sundials_error, nullptr);
+    ARKStepSVtolerances(solver_, rtol(), absolute_tolerances());
+    ARKStepSetUserData(solver_, static_cast<SundialsIntegrator*>(this));
+    ARKStepSetOrder(solver_, order_);
+    make_ode_linear_solver(y(), context(), matrix_, linear_);
+    ARKStepSetLinearSolver(solver_, linear_.get(), matrix_.get());
+    if (model().row_count() > 0 || nq() != nv()) ARKStepSetPostprocessStepFn(solver_, put_back);
+  }
+
+  static int put_back(realtype t, N_Vector y, void* user_data) {
+    return static_cast<Arkode*>(static_cast<SundialsIntegrator*>(user_data))->project(t, y);
+  }
+
+  int advance(double stop, double& t) override {
+    ARKStepSetStopTime(solver_, stop);
+    return ARKStepEvolve(solver_, stop, y(), &t, ARK_ONE_STEP);
+  }
+  int interpolate_to(double t, N_Vector at) const override { return ARKStepGetDky(solver_, t, 0, at); }
+  std::string describe_failure(int flag) const override {
+    if (flag == ARK_ERR_FAILURE || flag == ARK_CONV_FAILURE) return "no step is short enough to meet rtol and atol";
+    const std::unique_ptr<char, decltype(&std::free)> name(ARKStepGetReturnFlagName(flag), std::free);
+    return fmt::format("ARKODE reports {}", name.get());
+  }
+  long rejected_now() const override {
+    long attempts = 0, steps = 0;
+    if (solver_ == nullptr) return 0;
+    ARKStepGetNumStepAttempts(solver_, &attempts);
+    ARKStepGetNumSteps(solver_, &steps);
+    return attempts - steps;
+  }
+
+  int order_;
+  OwnedMatrix matrix_;
+  OwnedLinearSolver linear_;
+  void* solver_ = nullptr;
+};
+
+}  // namespace
+
+CatalogEntry<Integrator> arkode_method() {
+  return {{"arkode",
+           "ARKODE: diagonally implicit Runge-Kutta, own step control, for stiff systems with events or changing steps",
+           "Gardner2022",
+           {{"order", 4.0, "2 to 5"}}},
+          [](const Model& model, const Options& options) {
+            const auto given = options.find("order");
+            const double order = given == options.end() ? 4.0 : given->second;
+            if (!(order >= 2.0 && order <= 5.0 && order == std::floor(order)))
+              throw InputError(model.settings.integrator.place, fmt::format("option order of arkode is {:g}", order), "2 to 5");
+            return std::make_unique<Arkode>(model, static_cast<int>(order));
+          }};
+}
+
+}  // namespace linkwork

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <nvector/nvector_serial.h>
+#include <sundials/sundials_context.h>
+#include <sundials/sundials_linearsolver.h>
+#include <sundials/sundials_matrix.h>
+#include <sundials/sundials_nonlinearsolver.h>
+
+#include <memory>
+#include <string>
+
+#include "linkwork/dynamics/integrator.h"
+
+namespace linkwork {
+
+/// SUNDIALS objects [Hindmarsh2005] that free themselves.
+struct SundialsDeleter {
+  void operator()(SUNContext context) const { SUNContext_Free(&context); }
+  void operator()(N_Vector vector) const { N_VDestroy(vector); }
+  void operator()(SUNMatrix matrix) const { SUNMatDestroy(matrix); }
+  void operator()(SUNLinearSolver solver) const { SUNLinSolFree(solver); }
+  void operator()(SUNNonlinearSolver solver) const { SUNNonlinSolFree(solver); }
+};
+using OwnedContext = std::unique_ptr<std::remove_pointer_t<SUNContext>, SundialsDeleter>;
+using OwnedVector = std::unique_ptr<std::remove_pointer_t<N_Vector>, SundialsDeleter>;
+using OwnedMatrix = std::unique_ptr<std::remove_pointer_t<SUNMatrix>, SundialsDeleter>;
+using OwnedLinearSolver = std::unique_ptr<std::remove_pointer_t<SUNLinearSolver>, SundialsDeleter>;
+using OwnedNonlinearSolver = std::unique_ptr<std::remove_pointer_t<SUNNonlinearSolver>, SundialsDeleter>;
+
+/// What the solvers of SUNDIALS have in common here: each controls its own steps and interpolates, on y = (q, v, work, z, ...),
+/// with quaternions in the space they are embedded in. A step ends where the solver wants. If the state was moved since (by a
+/// projection) less than the tolerances can tell, the solver goes on with its history; if more, it begins anew.
+class SundialsIntegrator : public Integrator {
+ public:
+  SundialsIntegrator(const Model& model, std::string name);
+  ~SundialsIntegrator() override;
+
+  bool controls_step() const override { return true; }
+  bool interpolates() const override { return true; }
+  long rejected_steps() const override { return rejected_before_ + rejected_now(); }
+  Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) override;
+  void interpolate(double theta, State& at) const override;
+
+ protected:
+  /// The next step begins anew, whatever the state is.
+  void begin_anew() { interrupted_ = true; }
+  /// Makes the solver, or starts it anew, from y() at time t.
+  virtual void begin(double t, const Derivative& rates) = 0;
+  /// One step from where it is, not beyond `stop`; y() and t are then where it got. A negative return value is a failure.
+  virtual int advance(double stop, double& t) = 0;
+  virtual int interpolate_to(double t, N_Vector y) const = 0;
+  virtual std::string describe_failure(int flag) const = 0;
+  virtual long rejected_now() const = 0;
+  /// Entries of y beyond the state.
+  virtual int extra() const { return 0; }
+
+  /// dy/dt = f(y): the right-hand side for solvers of ordinary differential equations, with the integrator as `user_data`.
+  static int right_side(realtype t, N_Vector y, N_Vector ydot, void* user_data);
+  /// The same with the rates of the nearest state on the constraints, if the stabilization finds one: drift then does not feed
+  /// upon itself.
+  static int projected_right_side(realtype t, N_Vector y, N_Vector ydot, void* user_data);
+  /// y moved onto the constraints, if the stabilization does that. 0, or 1 if it cannot.
+  int project(double t, N_Vector y);
+
+  void pack(const State& state, N_Vector y) const;
+  void unpack(const N_Vector y, State& state) const;
+  /// Absolute tolerances; of the work done so large that it is no matter of step control.
+  N_Vector absolute_tolerances();
+  double rtol() const { return model_.settings.rtol; }
+  double atol() const { return model_.settings.atol; }
+
+  const Model& model() const { return model_; }
+  EquationsOfMotion& equations() const { return *equations_; }
+  SUNContext context() const { return context_.get(); }
+  N_Vector y() const { return y_.get(); }
+  int state_size() const { return nq_ + nv_ + 1 + nz_; }
+  int size() const { return state_size() + extra(); }
+  int nq() const { return nq_; }
+  int nv() const { return nv_; }
+  bool made() const { return made_; }
+
+ private:
+  bool continues(const State& from) const;
+  void begin_at(const State& from, const Derivative& rates);
+  bool take_projected(double t, N_Vector y);
+  int rates_at(N_Vector ydot);
+
+  const Model& model_;
+  std::string name_;
+  int nq_, nv_, nz_ = 0;
+  OwnedContext context_;
+  OwnedVector y_, tolerances_, inside_;
+  EquationsOfMotion* equations_ = nullptr;
+  State state_;
+  Derivative rates_;
+  State left_;  // the state as the last step left it
+  double step_start_ = 0.0, step_end_ = 0.0;
+  bool made_ = false, interrupted_ = false;
+  std::string trouble_;
+  long rejected_before_ = 0;  // before it last began anew
+};
+
+/// Says nothing: what goes wrong is told by the status of a step.
+void ignore_sundials_error(int, const char*, const char*, char*, void*);
+
+/// Dense up to a size, then iterative and free of matrices (GMRES).
+void make_ode_linear_solver(N_Vector y, SUNContext context, OwnedMatrix& matrix, OwnedLinearSolver& solver);
+
+}  // namespace linkwork
