@@ -427,7 +427,6 @@ void Compounds::inward(const Tree& tree, TreeWork<double>& work, int index) {
     compound.composite[i] += a.IA;
     compound.bias[i] += Wrench<double>{a.n, a.f};
     const int parent = tree.nodes[at(index)].parent;
-    ArticulatedInertia<double> I = link::seen_from_parent(tree, work, index, compound.composite[i]);
     Wrench<double> F = compound.bias[i];
     link::wrench_to_parent(tree, work, index, F.n, F.f);
     const bool at_base = parent == compound.base;
@@ -437,12 +436,11 @@ void Compounds::inward(const Tree& tree, TreeWork<double>& work, int index) {
       link::wrench_to_parent(tree, work, index, carried[k].n, carried[k].f);
       above[k] += carried[k];
     }
+    link::add_seen_from_parent(tree, work, index, compound.composite[i], at_base ? work[parent].IA : compound.composite[p]);
     if (at_base) {
-      work[parent].IA += I;
       work[parent].n += F.n;
       work[parent].f += F.f;
     } else {
-      compound.composite[p] += I;
       compound.bias[p] += F;
     }
   }

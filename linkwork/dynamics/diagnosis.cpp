@@ -10,12 +10,12 @@
 #include <optional>
 #include <random>
 
+#include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/dynamics/manifold_projection.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/linalg/gigsp.h"
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/kinematics.h"
-#include "linkwork/tree/loop_elimination.h"
 
 namespace linkwork {
 

@@ -216,7 +216,8 @@ inline void axes_to_child(const Tree& tree, const TreeWork<S>& work, int i, V&..
 
 /// Adds an articulated inertia of node i to that of its parent.
 template <class S>
-inline void add_to_parent(const Tree& tree, TreeWork<S>& work, int i, ArticulatedInertia<S> A) {
+inline void add_seen_from_parent(const Tree& tree, const TreeWork<S>& work, int i, ArticulatedInertia<S> A,
+                                 ArticulatedInertia<S>& sum) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
   if (velocity_count(node.kind) == 1) {
     inertia_to_parent(node, work[i], A);
@@ -226,7 +227,12 @@ inline void add_to_parent(const Tree& tree, TreeWork<S>& work, int i, Articulate
     A.H = (R * A.H * R.transpose()).eval();
     A.M = Sym3<S>::of(R * A.M.matrix() * R.transpose());
   }
-  add_shifted(work[i].p, A, work[node.parent].IA);
+  add_shifted(work[i].p, A, sum);
+}
+
+template <class S>
+inline void add_to_parent(const Tree& tree, TreeWork<S>& work, int i, const ArticulatedInertia<S>& A) {
+  add_seen_from_parent(tree, work, i, A, work[tree.nodes[static_cast<std::size_t>(i)].parent].IA);
 }
 
 /// A wrench in node i's frame, expressed in its parent's.

@@ -83,7 +83,7 @@ std::vector<std::pair<int, int>> InverseDynamicsDerivatives::pattern(const Tree&
 
 void InverseDynamicsDerivatives::set_axes(const Tree& tree, const TreeWork<double>& work, int i) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-  const Pose<double>& X = work[i].X_WN;
+  const Pose<double>& X = work.X_WN[static_cast<std::size_t>(i)];
   Dof* const dofs = dofs_.data() + node.v;
   if (velocity_count(node.kind) == 1) {
     const JointAxis axis = joint_axis(node);
@@ -123,7 +123,7 @@ void InverseDynamicsDerivatives::place_node(const Tree& tree, const TreeWork<dou
   A_[at] = A;
 
   Composite& c = composites_[at];
-  c.I = ArticulatedInertia<double>::of(node.inertia.seen_from(work[i].X_WN)).matrix();
+  c.I = ArticulatedInertia<double>::of(node.inertia.seen_from(work.X_WN[at])).matrix();
   const V6 h = c.I * V;
   c.F = c.I * A + cross_force(V, h);
   const Mat6<double> Vx = cross_motion_matrix(V);
