@@ -35,7 +35,8 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
   for (const Case& c :
        {Case{"four_bar", "schur", "projection", "rk4"}, Case{"four_bar", "lagrange", "baumgarte", "rk2"},
         Case{"stewart", "schur", "projection", "dopri45"}, Case{"bricard", "schur", "none", "semi-implicit-euler"},
-        Case{"gear_train", "schur", "projection", "ode5"}}) {
+        Case{"gear_train", "schur", "projection", "ode5"}, Case{"four_bar", "index3", "projection", "generalized-alpha"},
+        Case{"stewart", "ggl", "none", "newmark"}}) {
     Spec spec = test::library_spec(c.model);
     spec.settings.formulation = {c.formulation, {}, {}};
     spec.settings.stabilization = {c.stabilization, {}, {}};
