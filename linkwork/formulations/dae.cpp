@@ -29,7 +29,7 @@ CatalogEntry<Formulation> dae_form(const char* name, const char* summary, const 
 }  // namespace
 
 std::vector<CatalogEntry<Formulation>> dae_formulations() {
-  return {dae_form("index3", "M vdot + c = tau + A' lambda with phi = 0 itself, for implicit integrators", "Bruls2008",
+  return {dae_form("index3", "M vdot + c = tau + A' lambda with phi = 0 itself, for implicit integrators", "Arnold2007",
                    Equations::kIndex3),
           dae_form("ggl", "phi = 0 and A v = u both kept, with multipliers for each, for implicit integrators", "Gear1985",
                    Equations::kIndex2),

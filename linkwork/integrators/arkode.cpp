@@ -27,7 +27,10 @@ class Arkode : public SundialsIntegrator {
     ARKStepSetErrHandlerFn(solver_, ignore_sundials_error, nullptr);
     ARKStepSVtolerances(solver_, rtol(), absolute_tolerances());
     ARKStepSetUserData(solver_, static_cast<SundialsIntegrator*>(this));
-    ARKStepSetOrder(solver_, order_);
+    const char* const tables[] = {"ARKODE_SDIRK_2_1_2", "ARKODE_ESDIRK324L2SA_4_2_3", "ARKODE_ESDIRK436L2SA_6_3_4",
+                                  "ARKODE_ESDIRK547L2SA_7_4_5"};
+    ARKStepSetTableName(solver_, tables[order_ - 2], "ARKODE_ERK_NONE");
+    ARKStepSetDeduceImplicitRhs(solver_, SUNTRUE);
     make_ode_linear_solver(y(), context(), matrix_, linear_);
     ARKStepSetLinearSolver(solver_, linear_.get(), matrix_.get());
     if (model().row_count() > 0 || nq() != nv()) ARKStepSetPostprocessStepFn(solver_, put_back);
