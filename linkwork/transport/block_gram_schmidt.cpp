@@ -58,7 +58,7 @@ void BlockGramSchmidt::factor(Transport& transport, const MatX<double>& rows, st
     S1_ = shares();
     const bool at_once = orthonormalize_at_once(panel_scale, tolerance, factors);
     if (!at_once) orthonormalize_by_row(panel_scale, tolerance, factors);
-    project(transport, factors, at_once);
+    if (again_) project(transport, factors, at_once);
     append(first, factors);
   }
 }
@@ -68,9 +68,10 @@ void BlockGramSchmidt::read_panel(const MatX<double>& rows, std::span<const doub
   panel() = rows.middleCols(first, width_).transpose();
   for (int i = 0; i < width_; ++i)
     if (!(scale[static_cast<std::size_t>(i)] > 0.0)) panel().row(i).setZero();
+  before_ = panel().rowwise().squaredNorm();
 }
 
-/// (1), or (3) with the division by L1 that (2) has left to be done: S = P Q', then P <- P - S Q, or L1^-1 of both.
+/// (1), or (3) with the division by L1 that (2) may have left to be done: S = P Q', then P <- P - S Q, or L1^-1 of both.
 void BlockGramSchmidt::project(Transport& transport, const Gigsp::Factors& factors, bool divide) {
   if (width_ == 0) return;
   const auto L1 = L1_.topLeftCorner(divide ? width_ : 0, divide ? width_ : 0).triangularView<Eigen::Lower>();
@@ -92,6 +93,7 @@ bool BlockGramSchmidt::orthonormalize_at_once(std::span<const double> scale, dou
   gram_.setZero(width_, width_);
   gram_.selfadjointView<Eigen::Lower>().rankUpdate(panel());
   L1_.setZero(width_, width_);
+  again_ = false;
   double weakest = factors.rank.weakest;
   for (int i = 0; i < width_; ++i) {
     for (int j = 0; j < i; ++j) L1_(i, j) = (gram_(i, j) - L1_.row(i).head(j).dot(L1_.row(j).head(j))) / L1_(j, j);
@@ -99,6 +101,7 @@ bool BlockGramSchmidt::orthonormalize_at_once(std::span<const double> scale, dou
     const double full = scale[static_cast<std::size_t>(i)];
     if (!(left > kWellConditioned * gram_(i, i)) || !is_independent(left, full, tolerance)) return false;
     L1_(i, i) = std::sqrt(left);
+    again_ = again_ || left < 0.5 * before_[i];
     weakest = std::min(weakest, left / full);
   }
   factors.rank.weakest = weakest;
@@ -113,6 +116,7 @@ void BlockGramSchmidt::orthonormalize_by_row(std::span<const double> scale, doub
   L1_.setZero(width_, width_);
   share_.resize(width_);
   independent_.clear();
+  again_ = true;
   int kept = 0;
   for (int i = 0; i < width_; ++i) {
     row_ = columns_.col(i);
@@ -139,21 +143,25 @@ void BlockGramSchmidt::orthonormalize_by_row(std::span<const double> scale, doub
   panel() = columns_.leftCols(kept).transpose();
 }
 
-/// (4) and (5).
+/// (4) and (5), or their first half if once was enough.
 void BlockGramSchmidt::append(int first, Gigsp::Factors& factors) {
-  const Eigen::Index all = S1_.rows();
   const auto L1 = L1_.leftCols(width_);
-  auto R = factors.R.middleRows(first, all);
+  auto R = factors.R.middleRows(first, S1_.rows());
   R.leftCols(found_) = S1_;
   if (width_ == 0) return;
-  R.leftCols(found_).noalias() += L1 * shares();
-  gram_.setZero(width_, width_);
-  gram_.selfadjointView<Eigen::Lower>().rankUpdate(panel());
-  L2_ = gram_.selfadjointView<Eigen::Lower>().llt().matrixL();
   Block P = panel();
-  L2_.triangularView<Eigen::Lower>().solveInPlace(P);
+  if (again_) {
+    R.leftCols(found_).noalias() += L1 * shares();
+    gram_.setZero(width_, width_);
+    gram_.selfadjointView<Eigen::Lower>().rankUpdate(P);
+    L2_ = gram_.selfadjointView<Eigen::Lower>().llt().matrixL();
+    L2_.triangularView<Eigen::Lower>().solveInPlace(P);
+    R.middleCols(found_, width_).noalias() = L1 * L2_;
+  } else {
+    L1_.triangularView<Eigen::Lower>().solveInPlace(P);
+    R.middleCols(found_, width_) = L1;
+  }
   factors.A1.middleCols(found_, width_) = P.transpose();
-  R.middleCols(found_, width_).noalias() = L1 * L2_;
   for (int row : independent_) {
     factors.kept.push_back(first + row);
     factors.dependent[static_cast<std::size_t>(first + row)] = 0;

@@ -18,12 +18,13 @@ namespace linkwork {
 ///   (4)  P3 = L2 P4             Q <- [Q; P4]
 ///   (5)  P = (S1 + L1 S2) Q + L1 L2 P4, hence the rows of R
 /// (2) and (4) are Cholesky factorizations of P P' as long as the panel is well conditioned; if it is not, or a row is dependent,
-/// (2) goes row by row. Rows keep their order, so dependent rows are those that Gigsp::factor() finds.
+/// (2) goes row by row. (3) and (4) are left out where every row of a panel keeps half of its squared length: once is enough
+/// then. Rows keep their order, so dependent rows are those that Gigsp::factor() finds.
 ///
-/// Each panel takes four messages, whatever its width, against one a row if rows are sent one by one, as in [Arabyan1998]. In (1)
-/// and (3) ranks share the columns of S, a few rows of Q a task, then the columns of P; (2) and (4) are small, and every rank
-/// does them for itself. A task is done by one rank from start to end and its shape depends on the matrix only. So nothing is
-/// summed between ranks, and the result is the same to the last bit for any number of them (on processors of the same kind).
+/// Each panel takes two or four messages, whatever its width, against one a row if rows are sent one by one, as in [Arabyan1998].
+/// In (1) and (3) ranks share the columns of S, a few rows of Q a task, then the columns of P; (2) and (4) are small, and every
+/// rank does them for itself. A task is done by one rank from start to end and its shape depends on the matrix only. So nothing
+/// is summed between ranks, and the result is the same to the last bit for any number of them (on processors of the same kind).
 class BlockGramSchmidt {
  public:
   /// Every rank brings the same arguments, as for Gigsp::factor(), and gets the same factors.
@@ -42,6 +43,7 @@ class BlockGramSchmidt {
   Block panel() { return {panel_.data(), width_, n_}; }
   Block shares() { return {shares_.data(), width_, found_}; }
 
+  bool again_ = false;                         // whether (3) and (4) are needed
   int n_ = 0;                                  // length of a row
   int width_ = 0;                              // rows of the panel that are still in it
   int found_ = 0;                              // rows of Q
@@ -49,7 +51,7 @@ class BlockGramSchmidt {
   VecX<double> panel_, shares_;                // P and S, column-major
   MatX<double> S1_, L1_, L2_, gram_;
   MatX<double> columns_;  // P', to go row by row
-  VecX<double> row_, share_;
+  VecX<double> row_, share_, before_;
   std::vector<int> independent_;  // rows of the panel
   std::vector<int> ends_;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <barrier>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
@@ -19,27 +18,58 @@ namespace {
 /// Thrown on ranks that wait for one that has failed.
 struct Stopped {};
 
-/// Where the ranks of one task meet. A rank that fails leaves, and the others find out at the next meeting.
+/// Tells the processor that it waits for another core.
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Where the ranks of one task meet. When one fails, the others find out at their next meeting.
 class MeetingPoint {
  public:
-  explicit MeetingPoint(int size) : data_(static_cast<std::size_t>(size)), barrier_(size) {}
+  explicit MeetingPoint(int size)
+      : data_(static_cast<std::size_t>(size)),
+        size_(size),
+        can_spin_(static_cast<unsigned>(size) <= std::thread::hardware_concurrency()) {}
 
   void meet() {
-    barrier_.arrive_and_wait();
+    const int round = round_;  // before looking at failed_: leave() sets them the other way round
+    if (failed_) throw Stopped{};
+    if (arrived_.fetch_add(1) + 1 == size_) {
+      arrived_ = 0;
+      next_round();
+    } else {
+      wait_past(round);
+    }
     if (failed_) throw Stopped{};
   }
 
   void leave() {
     failed_ = true;
-    barrier_.arrive_and_drop();
+    next_round();
   }
 
   void show(int rank, double* data) { data_[static_cast<std::size_t>(rank)] = data; }
   const double* shown_by(int rank) const { return data_[static_cast<std::size_t>(rank)]; }
 
  private:
+  void next_round() {
+    round_.fetch_add(1);
+    round_.notify_all();
+  }
+
+  /// Between messages there often are only microseconds of work: falling asleep and being woken takes longer.
+  void wait_past(int round) const {
+    constexpr int kSpins = 2000;
+    for (int i = 0; can_spin_ && i < kSpins && round_ == round; ++i) relax();
+    while (round_ == round) round_.wait(round);
+  }
+
   std::vector<double*> data_;  // by rank: the array of the message under way
-  std::barrier<> barrier_;
+  int size_;
+  bool can_spin_;  // with more threads than cores it would keep others from working
+  std::atomic<int> arrived_ = 0, round_ = 0;
   std::atomic<bool> failed_ = false;
 };
 

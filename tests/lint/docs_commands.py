@@ -29,7 +29,7 @@ def commands(text):
 
 def dev_subcommands(root):
     shown = subprocess.run([root / "dev", "help"], capture_output=True, text=True, check=True).stdout
-    return set(re.findall(r"^ {2}(\w+)", shown, re.MULTILINE))
+    return set(re.findall(r"^ {2}([\w-]+)", shown, re.MULTILINE))
 
 
 def check_page(page, known, program, work):
