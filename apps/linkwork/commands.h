@@ -16,6 +16,8 @@ struct Command {
 
 // One per file.
 Command run_command(CLI::App& program);
+Command compare_command(CLI::App& program);
+Command kinematics_command(CLI::App& program);
 Command check_command(CLI::App& program);
 Command list_command(CLI::App& program);
 Command new_command(CLI::App& program);

@@ -34,33 +34,42 @@ Progress::Progress(bool quiet)
       next_(start_ + kBetweenBars) {}
 
 void Progress::show(double t, double end) {
-  if (style_ == Style::kNothing) return;
+  if (style_ == Style::kNothing || !is_due(t / end)) return;
+  show_part(t / end, fmt::format("t = {:.4g} of {:.4g} s", t, end));
+}
+
+/// Steps are many, and most of them are not worth a text.
+bool Progress::is_due(double fraction) const {
+  return style_ == Style::kBar ? Clock::now() >= next_ : static_cast<int>(4.0 * fraction) > quarters_;
+}
+
+void Progress::show_part(double fraction, const std::string& what) {
+  if (style_ == Style::kNothing || !is_due(fraction)) return;
   const Clock::time_point now = Clock::now();
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   if (style_ == Style::kBar) {
-    if (now < next_) return;
     next_ = now + kBetweenBars;
-    draw_bar(t, end, elapsed);
+    draw_bar(fraction, what, elapsed);
     return;
   }
-  const int quarters = static_cast<int>(4.0 * t / end);
-  if (quarters <= quarters_) return;
-  quarters_ = quarters;
+  quarters_ = static_cast<int>(4.0 * fraction);
   if (elapsed < kShortestRunWithLines) return;
-  fmt::print(stderr, "{:3} %  t = {:.6g} of {:.6g} s  {}\n", 25 * quarters, t, end,
-             quarters < 4 ? time_left(t / end, elapsed) : clock_time(elapsed));
+  fmt::print(stderr, "{:3} %  {}  {}\n", 25 * quarters_, what,
+             quarters_ < 4 ? time_left(fraction, elapsed) : clock_time(elapsed));
 }
 
-void Progress::draw_bar(double t, double end, double elapsed) {
-  constexpr int kTextWidth = 50, kWidestBar = 40;
-  const double fraction = std::clamp(t / end, 0.0, 1.0);
-  const int width = std::clamp(terminal_width(stderr) - kTextWidth, 0, kWidestBar);
+void Progress::draw_bar(double fraction, const std::string& what, double elapsed) {
+  constexpr int kTextWidth = 50, kWidestBar = 40, kNumbersWidth = 20;
+  fraction = std::clamp(fraction, 0.0, 1.0);
+  const int whole = terminal_width(stderr);
+  const int width = std::clamp(whole - kTextWidth, 0, kWidestBar);
   const int done = static_cast<int>(fraction * width);
   const std::string bar = width > 0 ? fmt::format("[{}{}] ", std::string(static_cast<std::size_t>(done), '#'),
                                                   std::string(static_cast<std::size_t>(width - done), '.'))
                                     : "";
-  fmt::print(stderr, "\r{}{:3.0f} %  t = {:.4g} of {:.4g} s  {}\x1b[K", bar, std::floor(100.0 * fraction), t, end,
-             time_left(fraction, elapsed));
+  const int room = std::max(0, whole - static_cast<int>(bar.size()) - kNumbersWidth);
+  fmt::print(stderr, "\r{}{:3.0f} %  {}  {}\x1b[K", bar, std::floor(100.0 * fraction),
+             what.substr(0, static_cast<std::size_t>(room)), time_left(fraction, elapsed));
   std::fflush(stderr);
   drawn_ = true;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 namespace linkwork::cli {
 
@@ -10,6 +11,8 @@ class Progress {
   explicit Progress(bool quiet);
 
   void show(double t, double end);
+  /// Of anything, 0 to 1, with a word on what is being done.
+  void show_part(double fraction, const std::string& what);
   /// Takes the bar away.
   void finish();
 
@@ -17,7 +20,8 @@ class Progress {
   enum class Style { kNothing, kLines, kBar };
   using Clock = std::chrono::steady_clock;
 
-  void draw_bar(double t, double end, double elapsed);
+  bool is_due(double fraction) const;
+  void draw_bar(double fraction, const std::string& what, double elapsed);
 
   Style style_;
   Clock::time_point start_ = Clock::now();

@@ -1,14 +1,13 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <system_error>
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/progress.h"
+#include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/run_report.h"
 #include "apps/linkwork/settings_options.h"
 #include "apps/linkwork/text.h"
@@ -41,41 +40,13 @@ struct RunOptions {
   bool quiet = false;
 };
 
-/// A model's name comes from the user, and must not lead out of the folder of results.
-std::string as_folder_name(std::string name) {
-  const auto is_bad = [](char c) { return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20; };
-  std::replace_if(name.begin(), name.end(), is_bad, '_');
-  return name.empty() || name == "." || name == ".." ? "model" : name;
-}
-
-fs::path make_folder(const RunOptions& options, const std::string& model) {
-  if (options.out && options.out->empty()) throw InputError({"--out", 0, 0}, "the name is empty", "a folder");
-  fs::path folder = options.out ? fs::path(*options.out) : fs::path("out") / as_folder_name(model);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error && !fs::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
-  if (error)
-    throw InputError({folder.string(), 0, 0}, "cannot be made: " + error.message(), "a folder that can be written to (--out)");
-  for (const char* name : {"summary.json", "report.html"})
-    fs::remove(folder / name, error);  // of an earlier run: it would not belong to the new trajectory
-  return folder;
-}
-
-/// Whether there is one now.
-bool write_report(const fs::path& folder, const Summary& summary, std::string scene, ThinnedRows rows) {
-  if (report_template().empty()) return false;
-  const ReportRun run{summary.model, std::move(scene), summary_json(summary), std::move(rows)};
-  write_text_file(folder / "report.html", report_html(report_template(), {&run, 1}));
-  return true;
-}
-
 int run(const RunOptions& options) {
   Spec spec = options.model.read();
   options.settings.apply_to(spec.settings);
   const Model model = build_model(spec);
   Simulation simulation(model);
 
-  const fs::path folder = make_folder(options, model.name);
+  const fs::path folder = make_result_folder(options.out, model.name, {"summary.json", "report.html"});
   TrajectoryFile trajectory(folder / "trajectory.csv", simulation.columns());
   std::string scene = scene_json(spec, model, simulation.columns());
   write_text_file(folder / "scene.json", scene);
@@ -92,7 +63,7 @@ int run(const RunOptions& options) {
     summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
   trajectory.close();
   write_summary_file(folder / "summary.json", summary);
-  const bool reported = !options.no_report && write_report(folder, summary, std::move(scene), std::move(rows));
+  const bool reported = !options.no_report && write_report_page(folder, summary, std::move(scene), std::move(rows));
 
   if (!options.quiet) {
     print_run(model, summary, {folder, trajectory.rows(), simulation.columns().size(), reported});

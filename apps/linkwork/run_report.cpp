@@ -48,6 +48,13 @@ void print_all(const std::string& label, const std::vector<std::string>& texts) 
 
 }  // namespace
 
+void print_results(const ResultFiles& files) {
+  print_line("results", fmt::format("{} ({}, {})", (files.folder / "trajectory.csv").string(), counted(files.rows, "row"),
+                                    counted(static_cast<long>(files.columns), "column")));
+  print_line("", (files.folder / "summary.json").string());
+  if (files.has_report) print_line("", (files.folder / "report.html").string() + " (open it in a browser)");
+}
+
 void print_run(const Model& model, const Summary& summary, const ResultFiles& files) {
   const bool started = files.rows > 0;
   fmt::print("{}: {}, {}{}\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
@@ -62,10 +69,7 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
   if (started) print_line("energy", fmt::format("drift {:.2g} of the energy exchanged", summary.energy_drift));
   print_all("note", summary.notes);
   for (const std::string& warning : summary.warnings) print_line("warning", highlighted(warning, stdout));
-  print_line("results", fmt::format("{} ({}, {})", (files.folder / "trajectory.csv").string(), counted(files.rows, "row"),
-                                    counted(static_cast<long>(files.columns), "column")));
-  print_line("", (files.folder / "summary.json").string());
-  if (files.has_report) print_line("", (files.folder / "report.html").string() + " (open it in a browser)");
+  print_results(files);
 }
 
 }  // namespace linkwork::cli

@@ -16,6 +16,9 @@ struct ResultFiles {
   bool has_report = false;
 };
 
+/// Where they went, on stdout.
+void print_results(const ResultFiles& files);
+
 /// The account of a run for a person, on stdout.
 void print_run(const Model& model, const Summary& summary, const ResultFiles& files);
 

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
-
+#include "apps/linkwork/lists.h"
 #include "apps/linkwork/methods.h"
 
 namespace linkwork::cli {
@@ -13,13 +11,7 @@ namespace {
 using Text = SettingsOptions::Text;
 
 void apply_number(const Text& text, const char* option, double& target) {
-  if (!text) return;
-  double number = 0.0;
-  const char* const last = text->data() + text->size();
-  const auto [end, error] = std::from_chars(text->data(), last, number);
-  if (error != std::errc() || end != last || !std::isfinite(number) || number <= 0.0)
-    throw InputError({option, 0, 0}, fmt::format("the value is '{}'", *text), "a finite number > 0");
-  target = number;
+  if (text) target = parse_positive(*text, option);
 }
 
 void apply_choice(const Text& text, const char* option, Choice& target) {

@@ -13,18 +13,17 @@ namespace {
 
 constexpr std::size_t kBlock = 1U << 16U;
 
-/// A field of RFC 4180: in quotes, and its own quotes doubled, if it could be misread otherwise.
-std::string quoted_if_needed(const std::string& field) {
-  if (field.find_first_of(",\"\r\n") == std::string::npos) return field;
+}  // namespace
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
-  for (const char c : field) {
+  for (const char c : text) {
     if (c == '"') quoted += '"';
     quoted += c;
   }
   return quoted + '"';
 }
-
-}  // namespace
 
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns)
     : file_(file), stream_(std::fopen(file.c_str(), "wb"), &std::fclose) {
@@ -32,7 +31,7 @@ TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<cons
     throw InputError({file.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
                      "a folder that can be written to");
   }
-  for (std::size_t i = 0; i < columns.size(); ++i) buffer_ += (i == 0 ? "" : ",") + quoted_if_needed(columns[i]);
+  for (std::size_t i = 0; i < columns.size(); ++i) buffer_ += (i == 0 ? "" : ",") + csv_field(columns[i]);
   buffer_ += '\n';
 }
 

@@ -296,6 +296,7 @@ bool Simulation::finish_step() {
   look();
   if (next_output() <= state_.t + tie || state_.t >= settings_.end) record();
   if (observer_.progress) observer_.progress(state_.t, settings_.end);
+  if (observer_.go_on && !observer_.go_on()) return stop("it was told to stop");
   return true;
 }
 

@@ -19,6 +19,8 @@ struct Observer {
   std::function<void(std::span<const double> row)> row = {};
   /// Called after every step.
   std::function<void(double t, double end)> progress = {};
+  /// Asked after every step: false stops the run.
+  std::function<bool()> go_on = {};
   /// Called just before `row`, with the system evaluated at that row's state: for poses of bodies and frames.
   std::function<void(const System& system)> frame = {};
 };
