@@ -9,7 +9,7 @@
 namespace linkwork::cli {
 
 std::vector<CatalogInfo> coordinate_choices() {
-  return {{"auto", "the cheaper of TA and CE, loop by loop", "", {}},
+  return {{"auto", "TA", "", {}},
           {"FA", "every body free, every joint a constraint", "Jain2012", {}},
           {"CE", "loops as compound bodies that move by their independent coordinates", "Jain2012", {}},
           {"TA", "joint coordinates of a spanning tree, with constraints where loops are cut", "Jain2012", {}}};

@@ -158,7 +158,6 @@ void MotionResidual::set_exact_part(System& system, const State& state, const Ve
   }
   for (SparseMatrix* matrix : {&at.K, &at.D, &at.M, &at.A, &at.G}) set_zero(*matrix);
   system.update(state);
-  update_poses(system.tree(), system.work());
   inertial_.compute(system.tree(), system.work(), state.v, vdot, at.K, at.D, at.M);
   const ConstraintTerms& terms = system.terms();
   for (std::size_t g = 0; g < terms.groups.size(); ++g)

@@ -79,6 +79,11 @@ class VelocityPartition : public Formulation {
     for (int k = 0; k < r; ++k) solution.lambda[rows_[static_cast<std::size_t>(k)]] = b_d_[k];  // (4)
     solution.rank = rank_;
     std::ranges::copy(dependent_, solution.dependent.begin());
+    solution.inconsistency = 0.0;
+    for (int row = 0; row < m_; ++row)
+      if (dependent_[static_cast<std::size_t>(row)])
+        solution.inconsistency =
+            std::max(solution.inconsistency, std::abs(system.jacobian().row(row).dot(solution.vdot) - terms.b[row]));
     return {};
   }
 

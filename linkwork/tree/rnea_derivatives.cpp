@@ -1,5 +1,6 @@
 #include "linkwork/tree/rnea_derivatives.h"
 
+#include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/link_rotation.h"
 
 namespace linkwork {
@@ -157,9 +158,10 @@ void InverseDynamicsDerivatives::couple(const Tree& tree, int i, int ancestor, S
   }
 }
 
-void InverseDynamicsDerivatives::compute(const Tree& tree, const TreeWork<double>& work, const VecX<double>& v,
+void InverseDynamicsDerivatives::compute(const Tree& tree, TreeWork<double>& work, const VecX<double>& v,
                                          const VecX<double>& vdot, SparseMatrix& by_position, SparseMatrix& by_velocity,
                                          SparseMatrix& mass) {
+  update_poses(tree, work);
   A_[0] << V3::Zero(), -tree.gravity;
   for (int i = 1; i < tree.size(); ++i) place_node(tree, work, v, vdot, i);
   for (int i = tree.size() - 1; i > 0; --i) {

@@ -17,7 +17,7 @@ class InverseDynamicsDerivatives {
   static std::vector<std::pair<int, int>> pattern(const Tree& tree);
 
   /// Needs positions. Sets the entries of pattern(), no others.
-  void compute(const Tree& tree, const TreeWork<double>& work, const VecX<double>& v, const VecX<double>& vdot,
+  void compute(const Tree& tree, TreeWork<double>& work, const VecX<double>& v, const VecX<double>& vdot,
                SparseMatrix& by_position, SparseMatrix& by_velocity, SparseMatrix& mass);
 
  private:

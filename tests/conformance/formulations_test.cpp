@@ -166,15 +166,17 @@ TEST_P(FormulationOnModel, AgreesWithTheOracleAtRandomConsistentStates) {
         continue;
       }
       EXPECT_FALSE(reference.redundant && !methods[i].second.takes_redundant_rows) << name << " is silent about redundant rows";
-      EXPECT_LT(test::relative_difference(rates.vdot, reference.vdot), kEqual) << name << " at state " << trial;
-      // The constraint force is what the motion needs beyond the applied forces, whatever lambda is.
       System& evaluated = all[i].system();
+      // A formulation may settle velocities first, and lets what the state is off decay.
+      const double equal = at.v == state.v ? kEqual : 10.0 * kEqual;
+      EXPECT_LT(test::relative_difference(rates.vdot, reference.vdot), equal) << name << " at state " << trial;
+      // The constraint force is what the motion needs beyond the applied forces, whatever lambda is.
       const VecX<double> force = evaluated.jacobian().transpose() * all[i].solution().lambda;
-      EXPECT_LT(test::relative_difference(force, reference.constraint_force), kEqual) << name << " at state " << trial;
+      EXPECT_LT(test::relative_difference(force, reference.constraint_force), equal) << name << " at state " << trial;
       if (!oracle) continue;
       update_accelerations(model.tree, rates.vdot.data(), evaluated.work());
       const VecX<double> engine = stacked(test::engine_accelerations(spec, evaluated));
-      EXPECT_LT(test::relative_difference(engine, *oracle), kEqual) << name << " at state " << trial;
+      EXPECT_LT(test::relative_difference(engine, *oracle), equal) << name << " at state " << trial;
     }
   }
 }

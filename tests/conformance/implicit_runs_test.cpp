@@ -37,8 +37,8 @@ double distance(const Ended& a, const Ended& b) {
 }
 
 TEST(Stiff, ImplicitIntegratorsNeedTwentyTimesFewerStepsThanDopri45AtEqualError) {
-  // Links ten times as stiff and as damped as the benchmark's.
-  Spec spec = test::library_spec("flyball_stiff", {{"stiffness", "8e6"}, {"damping", "4e5"}});
+  // Links a hundred times as stiff and as damped as the benchmark's.
+  Spec spec = test::library_spec("flyball_stiff", {{"stiffness", "8e7"}, {"damping", "4e6"}});
   spec.settings.end = 0.5;
   spec.settings.step = 1e-4;
   spec.settings.rtol = 1e-9;
@@ -53,8 +53,8 @@ TEST(Stiff, ImplicitIntegratorsNeedTwentyTimesFewerStepsThanDopri45AtEqualError)
     double step, rtol;
   };
   for (const Case& c :
-       {Case{{"generalized-alpha", "auto"}, 2.5e-3, 1.0}, Case{{"hht", "auto"}, 2.5e-3, 1.0},
-        Case{{"newmark", "auto"}, 2.5e-3, 1.0}, Case{{"cvode-bdf", "auto"}, 1e-4, 1e-7}, Case{{"arkode", "auto"}, 1e-4, 1e-5},
+       {Case{{"generalized-alpha", "auto"}, 2.5e-4, 1.0}, Case{{"hht", "auto"}, 2.5e-4, 1.0},
+        Case{{"newmark", "auto"}, 2.5e-4, 1.0}, Case{{"cvode-bdf", "auto"}, 1e-4, 1e-7}, Case{{"arkode", "auto"}, 1e-4, 1e-7},
         Case{{"ida", "index1"}, 1e-4, 1e-7}, Case{{"ida", "ggl"}, 1e-4, 1e-7}}) {
     Spec chosen = spec;
     chosen.settings.step = c.step;
@@ -75,8 +75,8 @@ TEST(Ida, ReachesThePublishedAnglesOfAndrewsInBothForms) {
   const std::vector<std::string> names{"beta", "Theta", "gamma", "Phi", "delta", "Omega", "epsilon"};
   for (const std::string form : {"index1", "ggl"}) {
     Spec spec = test::library_spec("andrews");
-    spec.settings.rtol = 1e-10;
-    spec.settings.atol = 1e-11;
+    spec.settings.rtol = form == "ggl" ? 1e-8 : 1e-10;
+    spec.settings.atol = 0.1 * spec.settings.rtol;
     const Ended ended = run(spec, {"ida", form});
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto value = std::ranges::find(ended.summary.final_state, "q." + names[i], &std::pair<std::string, double>::first);

@@ -53,7 +53,7 @@ damping = 0.1
 [[closure]]
 name = "motor"
 type = "expression"
-value = "q.rail.z - 0.3*sin(5*t) - 0.1*q.shoulder^2"
+expression = "q.rail.z - 0.3*sin(5*t) - 0.1*q.shoulder^2"
 [[force]]
 type = "spring"
 a = { body = "cart" }
