@@ -11,6 +11,7 @@ StudyResult run(StudyContext& context) {
   generalized_inverse::four_bar_kinematics(context, result);
   generalized_inverse::five_bar_kinematics(context, result);
   generalized_inverse::reuse_of_the_inverse(context, result);
+  generalized_inverse::parallel_computation(context, result);
   generalized_inverse::genetic_algorithm(context, result);
   return result;
 }

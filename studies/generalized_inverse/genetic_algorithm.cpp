@@ -206,12 +206,12 @@ void convergence(Part& part, int seeds) {
                           true,
                           {medians, bests, worsts, printed_series},
                           "6,400 trials a run, 16 bits a variable, population 100, crossover 0.6, mutation 0.001."});
-  part.claims.push_back({"ga-second-run", "The second run approaches the exact solution", "error 0.037 m/s²",
-                         fmt::format("error {:.2g} m/s² (median of {} seeds)", typical[1], seeds),
-                         typical[1] < 0.1   ? Holds::kYes
-                         : typical[1] < 2.0 ? Holds::kPartly
-                                            : Holds::kNo,
-                         "the penalty of 10⁹ makes the valley so narrow that the search moves along it only slowly"});
+  part.claims.push_back(
+      {"ga-second-run", "The second run approaches the exact solution", "error 0.037 m/s²",
+       fmt::format("error {:.2g} m/s² (median of {} seeds); below 0.1 in {:.0f} % of them", typical[1], seeds,
+                   100 * share(1, 0.1)),
+       verdict(share(1, 0.1)),
+       "the penalty of 10⁹ makes a valley so narrow that the search moves along it only slowly; the table prints one seed"});
   part.claims.push_back({"ga-fourth-run", "The fourth run gives quite good results", "error 0.0002 m/s²",
                          fmt::format("error {:.2g} m/s² (median), {:.2g} (worst); below 0.01 in {:.0f} % of the seeds",
                                      typical[3], worst[3], 100 * share(3, 1e-2)),

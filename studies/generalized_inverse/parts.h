@@ -10,6 +10,7 @@ void operation_counts(StudyContext& context, StudyResult& result);
 void four_bar_kinematics(StudyContext& context, StudyResult& result);
 void five_bar_kinematics(StudyContext& context, StudyResult& result);
 void reuse_of_the_inverse(StudyContext& context, StudyResult& result);
+void parallel_computation(StudyContext& context, StudyResult& result);
 void genetic_algorithm(StudyContext& context, StudyResult& result);
 
 }  // namespace linkwork::studies::generalized_inverse

@@ -1,0 +1,324 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "linkwork/linalg/gigsp.h"
+#include "linkwork/transport/block_gram_schmidt.h"
+#include "linkwork/transport/thread_team.h"
+#include "studies/generalized_inverse/dense.h"
+#include "studies/generalized_inverse/parts.h"
+#include "studies/generalized_inverse/random_problem.h"
+
+namespace linkwork::studies::generalized_inverse {
+namespace {
+
+struct Size {
+  int m, n;
+  double published;  // speed-up on four processors, incremental and cyclic
+};
+
+constexpr std::array kSizes{Size{150, 240, 1.3}, Size{300, 420, 2.8}, Size{420, 480, 3.5}};
+constexpr int kPublishedProcessors = 4;
+
+/// The shortest of several measurements: others may use the machine, too.
+double seconds(const std::function<void()>& job, double at_least) {
+  using Clock = std::chrono::steady_clock;
+  const auto since = [](Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  const auto begin = Clock::now();
+  double best = 1e300;
+  for (int count = 0; count < 3 || (since(begin) < at_least && count < 10'000); ++count) {
+    const auto start = Clock::now();
+    job();
+    best = std::min(best, since(start));
+  }
+  return best;
+}
+
+/// How many processors' worth of work the threads get done if they have nothing to say to one another: what a perfect program
+/// could reach on this machine now. Less than the number of threads if others use it, too.
+double available_processors(int threads, double at_least) {
+  const auto work = [](Transport&) {
+    [[maybe_unused]] volatile double sink = 0.0;
+    double x = 1.0;
+    for (int i = 0; i < 3'000'000; ++i) x = x * 0.999999 + 1e-6;
+    sink = x;
+  };
+  ThreadTeam one(1), several(threads);
+  const double alone = seconds([&] { one.run(work); }, at_least), together = seconds([&] { several.run(work); }, at_least);
+  return threads * alone / together;
+}
+
+MatX<double> random_rows(int m, int n) { return RandomProblems(11).make(n, m, true).A.transpose(); }
+
+// Table 4.6: the Gram-Schmidt process row by row, as in the thesis
+// ----------------------------------------------------------------
+
+enum class Evaluation { kSinglePass, kIncremental };
+enum class Partition { kStrip, kCyclic };
+
+/// Which of `count` tasks a rank has.
+struct Tasks {
+  int begin, end, stride;
+
+  Tasks(Partition partition, int first, int count, int rank, int size) {
+    if (partition == Partition::kCyclic) {
+      begin = first + rank;
+      end = count;
+      stride = size;
+      return;
+    }
+    // The strips are those of all rows, whether still to be treated or not.
+    const int width = (count + size - 1) / size;
+    begin = std::max(first, rank * width);
+    end = std::min(count, (rank + 1) * width);
+    stride = 1;
+  }
+};
+
+/// Rows are columns here, so that each is contiguous. Incremental: as soon as a row is normalized, its share is taken out of all
+/// later ones, which the ranks divide among themselves. Single-pass: each row is freed of all earlier ones in one loop an
+/// element, and the ranks divide first the shares, then the elements.
+void row_by_row(Transport& transport, MatX<double>& rows, std::vector<double>& shares, Evaluation evaluation,
+                Partition partition) {
+  const int m = static_cast<int>(rows.cols()), n = static_cast<int>(rows.rows()), rank = transport.rank(),
+            size = transport.size();
+  for (int i = 0; i < m; ++i) {
+    if (evaluation == Evaluation::kSinglePass && i > 0) {
+      const Tasks dots(partition, 0, i, rank, size);
+      for (int j = dots.begin; j < dots.end; j += dots.stride) shares[static_cast<std::size_t>(j)] = rows.col(j).dot(rows.col(i));
+      transport.wait_for_all();
+      const Tasks elements(partition, 0, n, rank, size);
+      for (int k = elements.begin; k < elements.end; k += elements.stride) {
+        double sum = 0.0;
+        for (int j = 0; j < i; ++j) sum += shares[static_cast<std::size_t>(j)] * rows(k, j);
+        rows(k, i) -= sum;
+      }
+      transport.wait_for_all();
+    }
+    if (rank == 0) rows.col(i) /= rows.col(i).norm();
+    transport.wait_for_all();
+    if (evaluation == Evaluation::kSinglePass) continue;
+    const Tasks updates(partition, i + 1, m, rank, size);
+    for (int j = updates.begin; j < updates.end; j += updates.stride) rows.col(j) -= rows.col(i).dot(rows.col(j)) * rows.col(i);
+    transport.wait_for_all();
+  }
+}
+
+double row_by_row_seconds(const Size& size, int threads, Evaluation evaluation, Partition partition, double at_least) {
+  const MatX<double> start = random_rows(size.m, size.n);
+  MatX<double> rows;
+  std::vector<double> shares(static_cast<std::size_t>(size.m));
+  ThreadTeam team(threads);
+  return seconds(
+      [&] {
+        rows = start;
+        team.run([&](Transport& transport) { row_by_row(transport, rows, shares, evaluation, partition); });
+      },
+      at_least);
+}
+
+void styles(Part& part, int threads, double at_least) {
+  struct Style {
+    const char* name;
+    Evaluation evaluation;
+    Partition partition;
+    std::array<double, 3> published;
+  };
+  const std::array all{Style{"single-pass and strip", Evaluation::kSinglePass, Partition::kStrip, {1.3, 1.8, 1.6}},
+                       Style{"single-pass and cyclic", Evaluation::kSinglePass, Partition::kCyclic, {1.3, 2.0, 1.9}},
+                       Style{"incremental and strip", Evaluation::kIncremental, Partition::kStrip, {1.3, 2.4, 2.5}},
+                       Style{"incremental and cyclic", Evaluation::kIncremental, Partition::kCyclic, {1.3, 2.8, 3.5}}};
+  Table table{fmt::format("Speed-up of the process row by row on {} threads (table 4.6: four processors)", threads), {"style"}};
+  for (const Size& size : kSizes) {
+    table.columns.push_back(fmt::format("{} × {}", size.m, size.n));
+    table.columns.push_back("published");
+    table.columns.push_back("time (ms)");
+  }
+  std::array<double, 4> largest{}, fastest{};
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::vector<Cell> row{all[k].name};
+    for (std::size_t i = 0; i < kSizes.size(); ++i) {
+      const double one = row_by_row_seconds(kSizes[i], 1, all[k].evaluation, all[k].partition, at_least);
+      const double several = row_by_row_seconds(kSizes[i], threads, all[k].evaluation, all[k].partition, at_least);
+      row.emplace_back(one / several);
+      row.emplace_back(all[k].published[i]);
+      row.emplace_back(1e3 * several);
+      largest[k] = one / several;
+      fastest[k] = several;
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.caption = "Speed-up over the same style on one thread. Times depend on what else the machine does.";
+  part.tables.push_back(std::move(table));
+  const auto best = static_cast<std::size_t>(std::min_element(fastest.begin(), fastest.end()) - fastest.begin());
+  const bool best_speed_up = std::max_element(largest.begin(), largest.end()) - largest.begin() == 3;
+  part.claims.push_back(
+      {"parallel-style", "Incremental and cyclic is the best programming style", "speed-up 3.5 against 1.6 to 2.5 at 420 × 480",
+       fmt::format("fastest at 420 × 480: {} ({:.2g} ms, speed-up {:.2f} on {} threads); incremental and cyclic {:.2f}",
+                   all[best].name, 1e3 * fastest[best], largest[best], threads, largest[3]),
+       best == 3                    ? Holds::kYes
+       : best_speed_up || best == 2 ? Holds::kPartly
+                                    : Holds::kNo,
+       "the styles are read from one paragraph of the thesis; with few threads strips wait little for one another"});
+}
+
+// Table 4.7: in blocks, as 'gigsp' does it here
+// -------------------------------------------------------------------------------------
+
+double block_seconds(const MatX<double>& rows, int threads, double at_least) {
+  std::vector<double> scale;
+  for (Eigen::Index i = 0; i < rows.cols(); ++i) scale.push_back(rows.col(i).squaredNorm());
+  ThreadTeam team(threads);
+  std::vector<BlockGramSchmidt> processes(static_cast<std::size_t>(threads));
+  std::vector<Gigsp::Factors> factors(static_cast<std::size_t>(threads));
+  return seconds(
+      [&] {
+        team.run([&](Transport& transport) {
+          const auto rank = static_cast<std::size_t>(transport.rank());
+          processes[rank].factor(transport, rows, scale, linkwork::kRankTolerance, factors[rank]);
+        });
+      },
+      at_least);
+}
+
+double serial_seconds(const MatX<double>& rows, double at_least) {
+  std::vector<double> scale;
+  for (Eigen::Index i = 0; i < rows.cols(); ++i) scale.push_back(rows.col(i).squaredNorm());
+  Gigsp gigsp;
+  return seconds([&] { gigsp.factor(rows, scale); }, at_least);
+}
+
+void blocks(Part& part, int threads, const std::vector<Size>& sizes, double at_least) {
+  Table table{
+      fmt::format("The process in blocks on {} threads (table 4.7)", threads),
+      {"size", "row by row, one thread (ms)", "in blocks, one thread (ms)", fmt::format("in blocks, {} threads (ms)", threads),
+       "speed-up", "efficiency", "cost pTp (ms)", "overhead (ms)", "speed-up published (of 4)", "efficiency published"}};
+  std::vector<double> speed_ups;
+  Series measured{fmt::format("in blocks, {} threads", threads), {}, {}, SeriesStyle::kLinePoints},
+      published{"published, four processors", {}, {}, SeriesStyle::kPoints};
+  for (const Size& size : sizes) {
+    const MatX<double> rows = random_rows(size.m, size.n);
+    const double plain = serial_seconds(rows, at_least), one = block_seconds(rows, 1, at_least),
+                 several = block_seconds(rows, threads, at_least);
+    const double speed_up = one / several, cost = threads * several;
+    speed_ups.push_back(speed_up);
+    const double numbers = static_cast<double>(size.m) * size.n;
+    measured.x.push_back(numbers);
+    measured.y.push_back(speed_up);
+    table.rows.push_back({fmt::format("{} × {}", size.m, size.n), 1e3 * plain, 1e3 * one, 1e3 * several, speed_up,
+                          speed_up / threads, 1e3 * cost, 1e3 * (cost - one), size.published,
+                          size.published / kPublishedProcessors});
+    if (std::isnan(size.published)) continue;
+    published.x.push_back(numbers);
+    published.y.push_back(size.published);
+  }
+  table.caption =
+      "Speed-up over the same process on one thread. The thesis' machine: a Silicon Graphics Iris with four processors, in "
+      "seconds.";
+  part.tables.push_back(std::move(table));
+  part.figures.push_back(
+      {"Speed-up over the size of A (fig. 4.21)", "numbers in A", "speed-up", true, false, {measured, published}});
+  const bool grows = std::is_sorted(speed_ups.begin(), speed_ups.end());
+  const bool more_at_the_end = speed_ups.back() > speed_ups.front();
+  part.claims.push_back({"parallel-size", "Greater speed-ups are obtained for greater problems",
+                         "1.3, 2.8, 3.5 on four processors",
+                         fmt::format("{:.2f} on {} threads", fmt::join(speed_ups, ", "), threads),
+                         grows && speed_ups.back() > 1.1 ? Holds::kYes
+                         : more_at_the_end               ? Holds::kPartly
+                                                         : Holds::kNo,
+                         "the processors of today do these sizes in milliseconds, where messages and waiting weigh more"});
+  const double efficiency = speed_ups.back() / threads;
+  part.claims.push_back({"parallel-efficiency", "At the largest size the processors are used well", "efficiency 0.9 at 420 × 480",
+                         fmt::format("efficiency {:.2f} at {} × {}", efficiency, sizes.back().m, sizes.back().n),
+                         efficiency > 0.75  ? Holds::kYes
+                         : efficiency > 0.5 ? Holds::kPartly
+                                            : Holds::kNo,
+                         "the larger the matrix, the more it is memory that all processors wait for"});
+}
+
+// Table 4.8 -------------------------------------------------------------------------------------------------------------------
+
+void best_counts(Part& part, int most, double at_least) {
+  struct Line {
+    int m;
+    std::array<int, 4> published;  // for n = 10, 50, 100, 1000; 0: none
+  };
+  constexpr std::array kLengths{10, 50, 100, 1000};
+  constexpr std::array kLines{Line{10, {2, 2, 4, 3}}, Line{50, {0, 3, 3, 3}}, Line{100, {0, 0, 4, 4}}};
+  Table table{fmt::format("Threads for the shortest time, of 1 to {} (table 4.8: nodes of an IBM SP)", most), {"m \\ n"}};
+  for (const int n : kLengths) table.columns.push_back(fmt::format("{}", n));
+  int alone = 0, all = 0;
+  for (const Line& line : kLines) {
+    std::vector<Cell> row{fmt::format("{}", line.m)};
+    for (std::size_t k = 0; k < kLengths.size(); ++k) {
+      if (line.published[k] == 0) {
+        row.emplace_back("–");
+        continue;
+      }
+      const MatX<double> rows = random_rows(line.m, kLengths[k]);
+      int best = 1;
+      double shortest = block_seconds(rows, 1, at_least);
+      for (int threads = 2; threads <= most; ++threads) {
+        const double time = block_seconds(rows, threads, at_least);
+        if (time < shortest) {
+          shortest = time;
+          best = threads;
+        }
+      }
+      row.emplace_back(fmt::format("{} ({:.3g} ms; published {})", best, 1e3 * shortest, line.published[k]));
+      alone += best == 1 ? 1 : 0;
+      ++all;
+    }
+    table.rows.push_back(std::move(row));
+  }
+  part.tables.push_back(std::move(table));
+  part.claims.push_back(
+      {"parallel-best-count", "There is a best number of processors, more than one, for each of these small sizes", "2 to 4",
+       fmt::format("one thread is best for {} of {} sizes", alone, all),
+       alone == 0    ? Holds::kYes
+       : alone < all ? Holds::kPartly
+                     : Holds::kNo,
+       "one processor does a 10 × 10 process in microseconds, less than a message takes; sizes have to be tens of times "
+       "larger than in 1997 before sharing them pays"});
+}
+
+}  // namespace
+
+void parallel_computation(StudyContext& context, StudyResult& result) {
+  const int processors = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const int threads = std::clamp(processors, 2, kPublishedProcessors);
+  const double at_least = context.quick ? 0.02 : 0.3;
+  context.progress(fmt::format("tables 4.6 to 4.8: parallel computation on {} threads", threads));
+  const double available = available_processors(threads, at_least);
+  Part& part = result.add_part(
+      "Tables 4.6 to 4.8: parallel computation",
+      fmt::format(
+          "The Gram-Schmidt process shared by threads: row by row in the four styles of the thesis, and in blocks of rows, which "
+          "takes "
+          "four messages a block instead of one a row, as the formulation gigsp does it here. Times are the shortest of several. "
+          "They differ from run to run and from machine to machine, and so may the verdicts.\n\n"
+          "This machine has {} {}. When this was measured, {} threads that have nothing to say to one another got the work of "
+          "{:.2f} "
+          "processors done: no program could be sped up by more.{}",
+          processors, processors == 1 ? "processor" : "processors", threads, available,
+          available < 0.8 * threads
+              ? " Others were using the machine, and threads that wait for one another then wait for them, too: "
+                "the times below say little about the methods."
+              : ""));
+  std::vector<Size> sizes(kSizes.begin(), kSizes.end());
+  if (!context.quick) sizes.push_back({1330, 1518, std::nan("")});
+  const std::string limit = fmt::format("; {} independent threads reached {:.2f} processors at that time", threads, available);
+  styles(part, threads, at_least);
+  blocks(part, threads, sizes, at_least);
+  best_counts(part, threads, at_least / 5);
+  for (Claim& claim : part.claims) claim.why += limit;
+}
+
+}  // namespace linkwork::studies::generalized_inverse
