@@ -11,8 +11,8 @@ namespace linkwork {
 /// From this size on a matrix with few entries is factored as a sparse one.
 inline constexpr int kSparseFrom = 100;
 
-/// LU factorization of square matrices that share a pattern: dense when they are small or full, else by KLU [Davis2010], which keeps its
-/// ordering and, as long as the pivots remain good, its pivot sequence.
+/// LU factorization of square matrices that share a pattern: dense when they are small or full, else by KLU [Davis2010], which
+/// keeps its ordering and, as long as the pivots remain good, its pivot sequence.
 class PatternLu {
  public:
   PatternLu();

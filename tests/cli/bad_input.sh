@@ -11,7 +11,7 @@ bad() {
 }
 
 # Commands and options.
-bad 'no command is given; expected one of: run, check' "$LINKWORK"
+bad 'no command is given; expected one of: run, compare, kinematics, check' "$LINKWORK"
 bad "unknown command 'rum'; did you mean 'run'?" "$LINKWORK" rum four_bar
 bad "unknown option '--versoin'; did you mean '--version'?" "$LINKWORK" --versoin
 bad "unknown option '--integrater'; did you mean '--integrator'?" "$LINKWORK" run four_bar --integrater rk4
@@ -39,7 +39,7 @@ bad 'are more than 1e+09 rows' "$LINKWORK" run four_bar --every 1e-300
 bad "--formulation: unknown formulation 'shur'; did you mean 'schur'?" "$LINKWORK" run four_bar --formulation shur
 bad "--stabilization: unknown stabilization 'x'; expected one of: projection" "$LINKWORK" run four_bar --stabilization x
 bad "--integrator: unknown integrator 'rk5'; did you mean 'rk4'?" "$LINKWORK" run four_bar --integrator rk5
-bad "--coordinates: unknown coordinates 'XY'; expected one of: auto, FA, TA" "$LINKWORK" run four_bar --coordinates XY
+bad "--coordinates: unknown coordinates 'XY'; expected one of: auto, FA, CE, TA" "$LINKWORK" run four_bar --coordinates XY
 bad '--coordinates: unknown coordinates' "$LINKWORK" run four_bar --coordinates cartesian
 bad "--glue: unknown glue 'mortar'; expected none" "$LINKWORK" run four_bar --glue mortar
 bad "--threads: the value is '2'; expected 1" "$LINKWORK" run four_bar --threads 2
@@ -95,7 +95,6 @@ bad_model 11:1 "body 'loose' is not connected" <<<"$base"$'\n[[body]]\nname = "l
 bad_model 12:7 "'end' is 0; expected a number > 0" <<<"$base"$'\n[settings]\nend = 0'
 bad_model 12:14 "unknown integrator 'rk5'; did you mean 'rk4'?" <<<"$base"$'\n[settings]\nintegrator = "rk5"'
 bad_model 12:15 "unknown formulation 'autp'; did you mean 'auto'?" <<<"$base"$'\n[settings]\nformulation = "autp"'
-bad_model 12:15 "the coordinates 'CE' are not in this version" <<<"$base"$'\n[settings]\ncoordinates = "CE"'
 bad_model 14:14 "unknown name 'x'" <<<"$base"$'\n[[force]]\ntype = "torque"\njoint = "j"\nvalue = "sin(x)"'
 
 # A loop that cannot be closed.

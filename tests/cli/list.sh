@@ -22,7 +22,13 @@ for axis in formulation stabilization integrator coordinates glue; do
   mapfile -t names < <("$LINKWORK" list "$plural" | grep -v '^ ' | cut -d' ' -f1)
   ((${#names[@]} > 0)) || fail "no $plural"
   for name in "${names[@]}"; do
-    "$LINKWORK" run four_bar --end 0.01 --quiet "--$axis" "$name" || fail "--$axis $name is listed but does not run"
+    # Formulations of differential-algebraic equations want an integrator of them.
+    case $name in
+      index1) with=(--integrator ida) ;;
+      index3 | ggl) with=(--integrator generalized-alpha) ;;
+      *) with=() ;;
+    esac
+    "$LINKWORK" run four_bar --end 0.01 --quiet "--$axis" "$name" "${with[@]}" || fail "--$axis $name is listed but does not run"
   done
 done
 
