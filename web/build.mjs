@@ -25,6 +25,7 @@ const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base
 const pages = [
   { name: "report", title: "Linkwork report", script: "src/main.ts", style: "src/style.css" },
   { name: "study", title: "Linkwork study", script: "src/study.ts", style: "src/study.css" },
+  { name: "compare", title: "Linkwork comparison", script: "src/compare.ts", style: "src/compare.css" },
 ];
 
 async function build({ title, ...entries }) {

@@ -14,7 +14,7 @@
 #include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/io/comparison_file.h"
-#include "linkwork/io/report.h"
+#include "linkwork/io/page.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork::cli {
@@ -109,11 +109,16 @@ ComparisonPlan make_plan(const CompareOptions& options, const Settings& settings
 }
 
 void write_results(const fs::path& folder, const Comparison& comparison, bool quiet) {
+  const std::string json = comparison_json(comparison);
   write_text_file(folder / "compare.csv", comparison_csv(comparison));
-  write_text_file(folder / "compare.json", comparison_json(comparison));
+  write_text_file(folder / "compare.json", json);
+  const bool has_page = !compare_template().empty();
+  if (has_page) write_text_file(folder / "compare.html", page_html(compare_template(), json));
   if (quiet) return;
   print_line("results", (folder / "compare.csv").string());
   print_line("", (folder / "compare.json").string());
+  print_line("", has_page ? (folder / "compare.html").string() + " (open it in a browser)"
+                          : "no compare.html: this program was built without the pages");
 }
 
 int compare_model(const CompareOptions& options) {

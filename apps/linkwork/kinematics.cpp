@@ -15,7 +15,7 @@
 #include "apps/linkwork/run_report.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
-#include "linkwork/io/report.h"
+#include "linkwork/io/page.h"
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_file.h"

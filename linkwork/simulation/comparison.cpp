@@ -321,9 +321,10 @@ class Comparing {
     row.outcome = trial.outcome;
     row.reason = trial.reason;
     if (row.outcome == Outcome::kRefused) return;
-    // What "auto" stood for.
+    // What "auto" stood for, and what was chosen because the model's own choice does not go with the formulation.
     if (row.coordinates == "auto") row.coordinates = summary.coordinates;
     if (row.formulation == "auto") row.formulation = summary.formulation;
+    if (!row.stabilization.starts_with(summary.stabilization)) row.stabilization = summary.stabilization;
     row.steps = summary.steps;
     row.rejected_steps = summary.rejected_steps;
     row.evaluations = summary.evaluations;

@@ -238,11 +238,21 @@ KinematicMotion::KinematicMotion(const Model& model) : model_(model), settings_(
   summary_.integrator = "none";
   summary_.energy_drift = std::numeric_limits<double>::quiet_NaN();
   summary_.notes = model.notes;
+  check_rows();
   close_start();
   check_freedom();
 }
 
 KinematicMotion::~KinematicMotion() = default;
+
+/// Constraints on velocities alone do not tell where the mechanism is.
+void KinematicMotion::check_rows() const {
+  for (const ConstraintRow& row : model_.rows)
+    if (!row.holonomic)
+      throw InputError(row.place,
+                       fmt::format("closure '{}' constrains velocities only: positions do not follow from it", row.closure),
+                       "constraints on positions; 'linkwork run' simulates the motion");
+}
 
 void KinematicMotion::close_start() {
   if (solver_->search(equations_->system(), state_)) return;

@@ -26,6 +26,7 @@ class KinematicMotion {
  private:
   class Solver;
 
+  void check_rows() const;
   void close_start();
   void check_freedom();
   bool advance_to(double target);

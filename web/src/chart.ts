@@ -10,6 +10,8 @@ export interface ChartSeries {
   x: (number | null)[];
   y: (number | null)[];
   style: ChartStyle;
+  color?: string;
+  notes?: string[]; // what to say of each point
 }
 
 export interface ChartData {
@@ -24,6 +26,7 @@ export interface ChartData {
 
 interface Point {
   series: number;
+  index: number;
   x: number;
   y: number;
 }
@@ -58,7 +61,7 @@ export class Chart {
   }
 
   private color(series: number): string {
-    return lineColors[series % lineColors.length];
+    return this.data.series[series].color ?? lineColors[series % lineColors.length];
   }
 
   /** A curve in the legend: pressing it hides the curve or shows it again. */
@@ -82,7 +85,7 @@ export class Chart {
 
   private points(): Point[] {
     return this.data.series.flatMap((series, index) =>
-      this.hidden.has(index) ? [] : series.x.flatMap((x, k) => (this.isShown(x, series.y[k]) ? [{ series: index, x: x!, y: series.y[k]! }] : [])),
+      this.hidden.has(index) ? [] : series.x.flatMap((x, k) => (this.isShown(x, series.y[k]) ? [{ series: index, index: k, x: x!, y: series.y[k]! }] : [])),
     );
   }
 
@@ -95,9 +98,24 @@ export class Chart {
     return [low - margin, high + margin];
   }
 
-  private axis(label: string): uPlot.Axis {
+  /** As many marks of a logarithmic axis as there is room for: within decades, or powers of ten, or some of them. */
+  private decades(min: number, max: number, room: number): number[] {
+    const [low, high] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
+    const marks = (every: number, factors: number[]) =>
+      Array.from({ length: Math.floor((high - low) / every) + 1 }, (_, k) => 10 ** (low + k * every))
+        .flatMap((power) => factors.map((factor) => factor * power))
+        .filter((mark) => mark >= min * (1 - 1e-9) && mark <= max * (1 + 1e-9));
+    const gap = (max / min) ** (1 / room);
+    const fits = (made: number[]) => made.length > 1 && made.every((mark, k) => k === 0 || mark >= gap * made[k - 1]);
+    const finest = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map((factors) => marks(1, factors)).find(fits);
+    return finest ?? marks(Math.ceil((high - low) / room), [1]);
+  }
+
+  private axis(label: string, log: boolean): uPlot.Axis {
     const colors = theme();
+    const marks: uPlot.Axis = log ? { splits: (u, axis, min, max) => this.decades(min, max, axis === 0 ? u.width / 62 : u.height / 26), filter: (_u, splits) => splits } : {};
     return {
+      ...marks,
       stroke: colors.muted,
       grid: { stroke: colors.gridStrong, width: 0.6 },
       ticks: { stroke: colors.gridStrong, width: 0.6, size: 4 },
@@ -106,7 +124,7 @@ export class Chart {
       labelFont: FONT,
       labelSize: 18,
       labelGap: 0,
-      values: (_u, splits) => splits.map((value) => (value === null ? "" : short(value, 4))),
+      values: (_u, splits) => splits.map((value) => (value === null ? "" : short(value, 4).replace(/\.0e/, "e"))),
     };
   }
 
@@ -133,8 +151,8 @@ export class Chart {
       cursor: { drag: { x: true, y: true, uni: 24 }, points: { show: false } },
       scales: { x: scale(this.data.x_log, xs), y: scale(this.data.y_log, ys) },
       axes: [
-        { ...this.axis(this.data.x_label), size: 30 },
-        { ...this.axis(this.data.y_label), size: 58 },
+        { ...this.axis(this.data.x_label, this.data.x_log), size: 30 },
+        { ...this.axis(this.data.y_label, this.data.y_log), size: 58 },
       ],
       series: [{}, { paths: () => null, points: { show: false } }],
       hooks: { draw: [(u) => this.draw(u)], setCursor: [(u) => this.read(u)] },
@@ -203,7 +221,9 @@ export class Chart {
       }
     this.reading.hidden = nearest === null;
     if (!nearest) return;
-    this.reading.textContent = `${this.data.series[nearest.series].name}: ${short(nearest.x)}, ${short(nearest.y)}`;
+    const { name, notes } = this.data.series[nearest.series];
+    const note = notes?.[nearest.index];
+    this.reading.textContent = `${name}${note ? `, ${note}` : ""}: ${short(nearest.x)}, ${short(nearest.y)}`;
     const [x, y] = [u.valToPos(nearest.x, "x"), u.valToPos(nearest.y, "y")];
     const flip = x > u.over.clientWidth / 2;
     this.reading.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(${flip ? "calc(-100% - 8px)" : "8px"}, -130%)`;

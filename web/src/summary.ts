@@ -16,14 +16,16 @@ function certificate(run: Run, summary: Summary): HTMLElement {
   const tolerance = run.scene.settings.constraint_tolerance;
   const { position_max: position, velocity_max: velocity } = summary.constraint_error;
   const drift = summary.energy_drift;
-  const rows = run.columns.filter((name) => name.startsWith("lambda.")).length;
+  // Kinematics knows no multipliers: its rows are at least as many as their rank.
+  const kinematic = summary.formulation === "kinematics";
+  const rows = kinematic ? summary.rank + summary.redundant.length : run.columns.filter((name) => name.startsWith("lambda.")).length;
   const closed = position !== null && position <= 10 * tolerance;
   const cards = [
     card("Status", summary.status === "done" ? "done" : "stopped", summary.status === "done" ? `${short(summary.simulated_seconds)} s simulated` : summary.status, summary.status === "done" ? "good" : "bad"),
     rows > 0
       ? card("Constraint error", number(position), `largest, position; velocity ${number(velocity)}`, closed ? "good" : position !== null && position < 1e-4 ? "fair" : "bad")
       : card("Constraint error", "none", "no closed loops: nothing to violate", "good"),
-    card("Energy drift", number(drift), "of the largest energy exchanged, beyond the work done", drift === null || drift > 1e-2 ? "bad" : drift > 1e-4 ? "fair" : "good"),
+    kinematic ? card("Energy drift", "none", "the drives move it, whatever the energy", "plain") : card("Energy drift", number(drift), "of the largest energy exchanged, beyond the work done", drift === null || drift > 1e-2 ? "bad" : drift > 1e-4 ? "fair" : "good"),
     card("Freedom", `${summary.dof} ${summary.dof === 1 ? "degree" : "degrees"}`, `${rows} constraint ${rows === 1 ? "row" : "rows"}, rank ${summary.rank}`, "plain"),
     card("Redundant rows", String(summary.redundant.length), summary.redundant.length === 0 ? "every constraint counts" : summary.redundant.join(", "), summary.redundant.length === 0 ? "good" : "plain"),
     card("Warnings", String(summary.warnings.length), summary.warnings.length === 0 ? "nothing to complain about" : "see below", summary.warnings.length === 0 ? "good" : "fair"),
