@@ -10,6 +10,7 @@ export interface ChartSeries {
   x: (number | null)[];
   y: (number | null)[];
   style: ChartStyle;
+  color?: number | null; // place in the list of colours; that of the series itself if not given
 }
 
 export interface ChartData {
@@ -58,7 +59,7 @@ export class Chart {
   }
 
   private color(series: number): string {
-    return lineColors[series % lineColors.length];
+    return lineColors[(this.data.series[series].color ?? series) % lineColors.length];
   }
 
   /** A curve in the legend: pressing it hides the curve or shows it again. */
