@@ -3,6 +3,7 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -41,6 +42,7 @@ struct Series {
   std::vector<double> x = {};
   std::vector<double> y = {};
   SeriesStyle style = SeriesStyle::kLine;
+  std::optional<int> color = {};  // series of one number have one colour; each its own if not given
 };
 
 struct Figure {

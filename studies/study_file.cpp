@@ -63,7 +63,8 @@ Json figure_json(const Figure& figure, std::size_t part) {
   for (const Series& one : figure.series) {
     require(one.x.size() == one.y.size(),
             "figure '" + figure.title + "': series '" + one.name + "' has x and y of other lengths");
-    series.push_back({{"name", one.name}, {"style", to_string(one.style)}, {"x", one.x}, {"y", one.y}});
+    const Json color = one.color ? Json(*one.color) : Json();
+    series.push_back({{"name", one.name}, {"style", to_string(one.style)}, {"color", color}, {"x", one.x}, {"y", one.y}});
   }
   return {{"part", part},          {"title", figure.title}, {"x_label", figure.x_label}, {"y_label", figure.y_label},
           {"x_log", figure.x_log}, {"y_log", figure.y_log}, {"caption", figure.caption}, {"series", series}};

@@ -91,9 +91,11 @@ Curves sweep(Index n, bool diagonal, const std::vector<double>& ratios) {
 Figure figure(const std::string& title, const Curves& curves, Index n) {
   Figure figure{title, "constraints per coordinate, m/n", "operations / n³", false, true};
   for (std::size_t k = 0; k < predictions().size(); ++k)
-    figure.series.push_back({predictions()[k].name, curves.ratios, curves.measured[k], SeriesStyle::kLinePoints});
+    figure.series.push_back(
+        {predictions()[k].name, curves.ratios, curves.measured[k], SeriesStyle::kLinePoints, static_cast<int>(k)});
   for (std::size_t k = 0; k < predictions().size(); ++k)
-    figure.series.push_back({predictions()[k].name + ", predicted", curves.ratios, curves.predicted[k], SeriesStyle::kDashed});
+    figure.series.push_back(
+        {predictions()[k].name + ", predicted", curves.ratios, curves.predicted[k], SeriesStyle::kDashed, static_cast<int>(k)});
   figure.caption = fmt::format("Counted at n = {} (points), and the formulas of the table (dashed).", n);
   return figure;
 }

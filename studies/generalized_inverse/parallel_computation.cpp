@@ -42,12 +42,13 @@ double seconds(const std::function<void()>& job, double at_least) {
 }
 
 /// How many processors' worth of work the threads get done if they have nothing to say to one another: what a perfect program
-/// could reach on this machine now. Less than the number of threads if others use it, too.
+/// could reach on this machine now. Takes some ten milliseconds, longer than a turn of the scheduler. Less than the number of
+/// threads if others use it, too.
 double available_processors(int threads, double at_least) {
   const auto work = [](Transport&) {
     [[maybe_unused]] volatile double sink = 0.0;
     double x = 1.0;
-    for (int i = 0; i < 3'000'000; ++i) x = x * 0.999999 + 1e-6;
+    for (int i = 0; i < 40'000'000; ++i) x = x * 0.999999 + 1e-6;
     sink = x;
   };
   ThreadTeam one(1), several(threads);
@@ -306,7 +307,7 @@ void parallel_computation(StudyContext& context, StudyResult& result) {
           "They differ from run to run and from machine to machine, and so may the verdicts.\n\n"
           "This machine has {} {}. When this was measured, {} threads that have nothing to say to one another got the work of "
           "{:.2f} "
-          "processors done: no program could be sped up by more.{}",
+          "processors done: no program could then be sped up by much more.{}",
           processors, processors == 1 ? "processor" : "processors", threads, available,
           available < 0.8 * threads
               ? " Others were using the machine, and threads that wait for one another then wait for them, too: "

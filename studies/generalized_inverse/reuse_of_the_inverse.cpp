@@ -211,7 +211,7 @@ void holonomic(Part& part, const Runs& runs, double end) {
        early[2] < early[1]                                             ? Holds::kYes
        : runs.reused[2].position_error < runs.reused[1].position_error ? Holds::kPartly
                                                                        : Holds::kNo,
-       "loops are closed far better; the motion along them is not"});
+       "loops are closed far better; the motion along them differs little"});
   const auto angle = [](const VectorOf<double>& q, const VectorOf<double>&) { return q(0); };
   const auto energy = [&](const VectorOf<double>& q, const VectorOf<double>& v) { return runs.system->energy(q, v); };
   Figure angles{"Crank angle with an inverse reused over five steps", "time (s)", "crank angle (rad)"};

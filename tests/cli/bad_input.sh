@@ -43,7 +43,7 @@ bad "--coordinates: unknown coordinates 'XY'; expected one of: auto, FA, CE, TA"
 bad '--coordinates: unknown coordinates' "$LINKWORK" run four_bar --coordinates cartesian
 bad "--glue: unknown glue 'mortar'; expected none" "$LINKWORK" run four_bar --glue mortar
 bad "--threads: the value is '2'; expected 1" "$LINKWORK" run four_bar --threads 2
-bad "--stabilization: unknown option of baumgarte 'gamma'" "$LINKWORK" run four_bar --stabilization baumgarte:gamma=1
+bad "--stabilization: unknown option of baumgarte 'delta'" "$LINKWORK" run four_bar --stabilization baumgarte:delta=1
 bad "--stabilization: option 'alpha' has the value 'x'; expected a number" "$LINKWORK" run four_bar --stabilization baumgarte:alpha=x
 bad '--integrator: the choice has no name' "$LINKWORK" run four_bar --integrator ''
 

@@ -10,7 +10,7 @@ export interface ChartSeries {
   x: (number | null)[];
   y: (number | null)[];
   style: ChartStyle;
-  color?: string;
+  color?: string | number | null; // itself, or a place in the list of colours; that of the series if not given
   notes?: string[]; // what to say of each point
 }
 
@@ -61,7 +61,8 @@ export class Chart {
   }
 
   private color(series: number): string {
-    return this.data.series[series].color ?? lineColors[series % lineColors.length];
+    const color = this.data.series[series].color ?? series;
+    return typeof color === "string" ? color : lineColors[color % lineColors.length];
   }
 
   /** A curve in the legend: pressing it hides the curve or shows it again. */

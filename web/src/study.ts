@@ -66,11 +66,12 @@ function claimCard(claim: Claim): HTMLElement {
 
 function cell(value: Cell): HTMLElement {
   const isNumber = typeof value === "number";
-  return element("td", { class: isNumber ? "number" : undefined }, value === null ? "–" : isNumber ? short(value) : value);
+  return element("td", { class: typeof value === "string" ? undefined : "number" }, value === null ? "–" : isNumber ? short(value) : value);
 }
 
 function tableBlock(table: Table): HTMLElement {
-  const head = element("tr", {}, ...table.columns.map((name) => element("th", { scope: "col" }, name)));
+  const isNumeric = (column: number) => column > 0 && table.rows.every((row) => typeof row[column] !== "string");
+  const head = element("tr", {}, ...table.columns.map((name, column) => element("th", { scope: "col", class: isNumeric(column) ? "number" : undefined }, name)));
   const body = table.rows.map(([first, ...rest]) =>
     element("tr", {}, element("th", { scope: "row" }, typeof first === "number" ? short(first) : (first ?? "–")), ...rest.map(cell)),
   );
@@ -105,7 +106,7 @@ function scoreboard(claims: Claim[]): HTMLElement {
   const counts = (["yes", "partly", "no"] as Holds[]).map((holds) => {
     const count = claims.filter((claim) => claim.holds === holds).length;
     const { text, tone } = verdicts[holds];
-    return element("div", { class: `score ${tone}` }, element("b", {}, String(count)), count === 1 || holds === "partly" ? text : text.replace("holds", "hold").replace("does not", "do not"));
+    return element("div", { class: `score ${tone}` }, element("b", {}, String(count)), count === 1 ? text : text.replace("holds", "hold").replace("does", "do"));
   });
   return element("div", { class: "scores" }, ...counts);
 }
