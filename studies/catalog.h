@@ -10,6 +10,9 @@ std::span<const Study> all_studies();
 
 // One per file.
 Study closed_chain_study();
+Study four_bar_distributed_study();
 Study generalized_inverse_study();
+Study gluing_study();
+Study hierarchical_study();
 
 }  // namespace linkwork::studies

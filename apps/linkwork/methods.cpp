@@ -4,6 +4,7 @@
 
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/modules/glues/catalog.h"
 #include "linkwork/stabilizations/catalog.h"
 
 namespace linkwork::cli {
@@ -20,13 +21,14 @@ std::vector<CatalogInfo> formulation_choices() { return linkwork::formulation_ch
 std::vector<CatalogInfo> stabilization_choices() { return catalog_infos(stabilizations()); }
 std::vector<CatalogInfo> integrator_choices() { return catalog_infos(integrators()); }
 
-std::vector<CatalogInfo> glue_choices() { return {{"none", "the whole model is solved as one", "", {}}}; }
+std::vector<CatalogInfo> glue_choices() { return linkwork::glue_choices(); }
 
 void check_choices(const Settings& settings) {
   find_choice(coordinate_choices(), settings.coordinates, "coordinates");
   find_choice(formulation_choices(), settings.formulation, "formulation");
   find_choice(stabilization_choices(), settings.stabilization, "stabilization");
   find_choice(integrator_choices(), settings.integrator, "integrator");
+  find_choice(glue_choices(), settings.glue, "glue");
 }
 
 bool is_adaptive(const Model& model) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -15,7 +17,12 @@
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_file.h"
+#include "linkwork/modules/assembly_run.h"
+#include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/one_piece.h"
 #include "linkwork/simulation/simulation.h"
+#include "linkwork/transport/mpi_world.h"
+#include "linkwork/transport/thread_team.h"
 
 namespace linkwork::cli {
 namespace {
@@ -32,6 +39,9 @@ Examples:
   linkwork run four_bar --set torque=0 --end 2 --integrator dopri45 --rtol 1e-10
   linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results)";
 
+/// How many rows of a run of modules are compared with the system in one piece.
+constexpr double kComparedRows = 50.0;
+
 struct RunOptions {
   ModelArgument model;
   SettingsOptions settings;
@@ -40,40 +50,127 @@ struct RunOptions {
   bool quiet = false;
 };
 
-int run(const RunOptions& options) {
-  Spec spec = options.model.read();
-  options.settings.apply_to(spec.settings);
+/// The files of a run, and what goes into them.
+class Results {
+ public:
+  Results(const RunOptions& options, const Spec& spec, const Model& model, const std::vector<std::string>& columns)
+      : options_(options),
+        model_(model),
+        columns_(columns.size()),
+        folder_(make_result_folder(options.out, model.name, {"summary.json", "report.html"})),
+        trajectory_(folder_ / "trajectory.csv", columns),
+        scene_(scene_json(spec, model, columns)),
+        rows_(columns.size()),
+        progress_(options.quiet) {
+    write_text_file(folder_ / "scene.json", scene_);
+  }
+
+  void write(std::span<const double> row) {
+    trajectory_.write(row);
+    rows_.add(row);
+  }
+  void show(double t, double end) { progress_.show(t, end); }
+
+  /// Writes what is left to write, and tells how it went.
+  int finish(Summary summary) {
+    progress_.finish();
+    if (options_.settings.tolerates_in_vain(model_))
+      summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
+    trajectory_.close();
+    write_summary_file(folder_ / "summary.json", summary);
+    const bool reported = !options_.no_report && write_report_page(folder_, summary, std::move(scene_), std::move(rows_));
+    if (!options_.quiet) {
+      print_run(model_, summary, {folder_, trajectory_.rows(), columns_, reported});
+      if (!reported && !options_.no_report) print_line("", "no report.html: this program was built without the report page");
+    }
+    if (summary.completed) return kDone;
+    std::fflush(stdout);
+    fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model_.name, summary.status,
+               folder_.string());
+    return kFailed;
+  }
+
+ private:
+  const RunOptions& options_;
+  const Model& model_;
+  std::size_t columns_;
+  fs::path folder_;
+  TrajectoryFile trajectory_;
+  std::string scene_;
+  ThinnedRows rows_;
+  Progress progress_;
+};
+
+int run_as_one(const RunOptions& options, const Spec& spec) {
   const Model model = build_model(spec);
   Simulation simulation(model);
+  Results results(options, spec, model, simulation.columns());
+  return results.finish(simulation.run({.row = [&](std::span<const double> row) { results.write(row); },
+                                        .progress = [&](double t, double end) { results.show(t, end); }}));
+}
 
-  const fs::path folder = make_result_folder(options.out, model.name, {"summary.json", "report.html"});
-  TrajectoryFile trajectory(folder / "trajectory.csv", simulation.columns());
-  std::string scene = scene_json(spec, model, simulation.columns());
-  write_text_file(folder / "scene.json", scene);
-  ThinnedRows rows(simulation.columns().size());
-  Progress progress(options.quiet);
-  Summary summary = simulation.run({.row =
-                                        [&](std::span<const double> row) {
-                                          trajectory.write(row);
-                                          rows.add(row);
-                                        },
-                                    .progress = [&](double t, double end) { progress.show(t, end); }});
-  progress.finish();
-  if (options.settings.tolerates_in_vain(model))
-    summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
-  trajectory.close();
-  write_summary_file(folder / "summary.json", summary);
-  const bool reported = !options.no_report && write_report_page(folder, summary, std::move(scene), std::move(rows));
-
-  if (!options.quiet) {
-    print_run(model, summary, {folder, trajectory.rows(), simulation.columns().size(), reported});
-    if (!reported && !options.no_report) print_line("", "no report.html: this program was built without the report page");
+/// What rank 0 does beside its share of the modules: it has the model in one piece to write the results, and to compare with.
+int run_modules(const RunOptions& options, const Spec& spec, const Model* model, const AssemblyPlan& plan, const Choice& glue,
+                int threads, Transport& transport) {
+  AssemblyRun assembly(plan, glue, transport);
+  if (transport.rank() != 0) {
+    return assembly.run().completed ? kDone : kFailed;
   }
-  if (summary.completed) return kDone;
-  std::fflush(stdout);
-  fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model.name, summary.status,
-             folder.string());
-  return kFailed;
+  Results results(options, spec, *model, assembly.columns());
+  OnePiece one_piece(*model, assembly.columns());
+  const double rows = std::ceil(spec.settings.end / spec.settings.output_every);
+  const long stride = std::max(1L, static_cast<long>(rows / kComparedRows));
+  double difference = 0.0;
+  long row_count = 0;
+  Summary summary = assembly.run({.row =
+                                      [&](std::span<const double> row) {
+                                        if (row_count++ % stride == 0)
+                                          difference = std::max(difference, one_piece.difference(row));
+                                        results.write(row);
+                                      },
+                                  .progress = [&](double t, double end) { results.show(t, end); }});
+  summary.modules->pretty = difference;
+  if (threads > 1) summary.threads = threads, summary.ranks = 1;
+  return results.finish(std::move(summary));
+}
+
+int run_apart(const RunOptions& options, const Spec& spec, const Choice& glue, Transport& world) {
+  AssemblyPlan plan = plan_assembly(spec);
+  const int threads = options.settings.thread_count();
+  if (threads > 1 && world.size() > 1)
+    throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
+  std::unique_ptr<const Model> model;
+  start_together(plan, spec, world, model);
+  if (world.size() > 1 || threads == 1) return run_modules(options, spec, model.get(), plan, glue, 1, world);
+  int code = kDone;
+  ThreadTeam team(threads);
+  team.run([&](Transport& transport) {
+    const int own = run_modules(options, spec, model.get(), plan, glue, threads, transport);
+    if (transport.rank() == 0) code = own;
+  });
+  return code;
+}
+
+int run_on(const RunOptions& options, Transport& world) {
+  Spec spec = options.model.read();
+  options.settings.apply_to(spec.settings);
+  const Choice glue = chosen_glue(spec);
+  if (glue.name != "none") return run_apart(options, spec, glue, world);
+  if (options.settings.thread_count() > 1)
+    throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
+                     spec.modules.empty() ? "a model made of modules" : "a glue other than none");
+  return world.rank() == 0 ? run_as_one(options, spec) : kDone;
+}
+
+int run(const RunOptions& options) {
+  MpiWorld world;
+  try {
+    return run_on(options, world.transport());
+  } catch (const InputError& error) {
+    if (world.transport().size() == 1) throw;
+    if (world.transport().rank() == 0) fmt::print(stderr, "linkwork: {}\n", error.what());  // all ranks have found the same
+    return kBadInput;
+  }
 }
 
 }  // namespace

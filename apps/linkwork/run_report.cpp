@@ -38,6 +38,25 @@ std::string effort(const Summary& summary) {
   return text + fmt::format(", {}, {:.3g} s of wall time", counted(summary.evaluations, "evaluation"), summary.wall_seconds);
 }
 
+/// Glue, traffic, and the four attributes.
+void print_modules(const Summary& summary) {
+  const GlueSummary& modules = *summary.modules;
+  const std::string workers = summary.threads > 1 ? fmt::format(" on {} threads", summary.threads)
+                              : summary.ranks > 1 ? fmt::format(" on {} ranks", summary.ranks)
+                                                  : "";
+  print_line("modules", fmt::format("{}{}, glue {}", modules.modules, workers, summary.glue));
+  if (modules.messages_per_step > 0.0)
+    print_line("", fmt::format("{:.3g} exchanges and {:.3g} kB a step, {:.2g} us of waiting", modules.messages_per_step,
+                               1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
+  print_line("", fmt::format("sticky: joints hold to {:.2g}; pretty: accelerations differ by {:.2g} from those in one piece",
+                             modules.sticky, modules.pretty));
+  print_line(
+      "", fmt::format("inexpensive: {:.2g} of the modules' time; green: a module shows {}", modules.inexpensive, modules.green));
+  if (modules.most_iterations > 0)
+    print_line(
+        "", fmt::format("iterations: at most {}, {:.3g} a step in the mean", modules.most_iterations, modules.mean_iterations));
+}
+
 /// The first few of a list that may be long.
 void print_all(const std::string& label, const std::vector<std::string>& texts) {
   constexpr std::size_t kMost = 6;
@@ -67,6 +86,7 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
                fmt::format("{}, rank {}; largest error {:.2g} in position, {:.2g} in velocity", counted(model.row_count(), "row"),
                            summary.rank, summary.position_error_max, summary.velocity_error_max));
   if (started) print_line("energy", fmt::format("drift {:.2g} of the energy exchanged", summary.energy_drift));
+  if (summary.modules) print_modules(summary);
   print_all("note", summary.notes);
   for (const std::string& warning : summary.warnings) print_line("warning", highlighted(warning, stdout));
   print_results(files);

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+#include <system_error>
+
 #include "apps/linkwork/lists.h"
 #include "apps/linkwork/methods.h"
 
@@ -45,8 +48,8 @@ void SettingsOptions::add_to(CLI::App& options) {
   add("--formulation", formulation, "F", names(formulation_choices()));
   add("--stabilization", stabilization, "S", names(stabilization_choices()));
   add("--integrator", integrator, "I", names(integrator_choices()));
-  add("--glue", glue, "G", names(glue_choices()) + " (coupling of modules solved apart is not in this version)");
-  add("--threads", threads, "N", "1 (more are not in this version)");
+  add("--glue", glue, "G", names(glue_choices()));
+  add("--threads", threads, "N", "threads that share the modules of a model; default 1");
 }
 
 void SettingsOptions::apply_to(Settings& settings) const {
@@ -59,12 +62,21 @@ void SettingsOptions::apply_to(Settings& settings) const {
   apply_choice(formulation, "--formulation", settings.formulation);
   apply_choice(stabilization, "--stabilization", settings.stabilization);
   apply_choice(integrator, "--integrator", settings.integrator);
+  apply_choice(glue, "--glue", settings.glue);
   check_choices(settings);
-  if (glue) find_choice(glue_choices(), parse_choice(*glue, {"--glue", 0, 0}), "glue");
-  if (threads && *threads != "1")
-    throw InputError({"--threads", 0, 0}, fmt::format("the value is '{}'", *threads),
-                     "1: more are not available in this version");
+  thread_count();
   check_extent(settings);
+}
+
+int SettingsOptions::thread_count() const {
+  constexpr int kMost = 1024;
+  if (!threads) return 1;
+  int count = 0;
+  const auto [rest, error] = std::from_chars(threads->data(), threads->data() + threads->size(), count);
+  if (error != std::errc() || rest != threads->data() + threads->size() || count < 1 || count > kMost)
+    throw InputError({"--threads", 0, 0}, fmt::format("the value is '{}'", *threads),
+                     fmt::format("a number from 1 to {}", kMost));
+  return count;
 }
 
 bool SettingsOptions::tolerates_in_vain(const Model& model) const { return (rtol || atol) && !is_adaptive(model); }

@@ -18,6 +18,8 @@ struct SettingsOptions {
   void add_to(CLI::App& options);
   /// Throws InputError that names the option and what it takes. Checks what the model file chose, too.
   void apply_to(Settings& settings) const;
+  /// Throws InputError unless it is a number of threads.
+  int thread_count() const;
   /// Whether tolerances are given to an integrator that has no use for them.
   bool tolerates_in_vain(const Model& model) const;
 };

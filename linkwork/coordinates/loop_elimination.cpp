@@ -28,8 +28,11 @@ double reach_of(const Tree& tree, const ForceColumns& group) {
 
 }  // namespace
 
-LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds)
-    : compounds_(compounds), stations_(tree.nodes.size()) {
+LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> closed, Compounds* compounds,
+                                 std::span<const ForceColumns> open)
+    : compounds_(compounds), closed_(static_cast<int>(closed.size())), stations_(tree.nodes.size()) {
+  std::vector<ForceColumns> groups(closed.begin(), closed.end());
+  groups.insert(groups.end(), open.begin(), open.end());
   const int count = static_cast<int>(groups.size());
   std::vector<std::map<int, int>> K_of(groups.size());  // by group: node -> first wrench
   std::vector<std::vector<int>> passing(tree.nodes.size()), ending(tree.nodes.size());
@@ -51,7 +54,7 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
       K_of[at(g)][columns.root()] = wrenches;
       wrenches += m;
     }
-    ending[at(columns.root())].push_back(g);
+    if (g < closed_) ending[at(columns.root())].push_back(g);
     const int K = columns.root() == 0 ? -1 : K_of[at(g)][columns.root()];
     groups_.push_back({m, rows, columns.root(), K, diagonal, reach_of(tree, columns), 0.0, 0.0, 0.0, {}, {}});
     rows += m;
@@ -98,6 +101,9 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
     }
     stations_[at(node)].last_eliminated = static_cast<int>(order_.size());
   }
+  for (int g = closed_; g < count; ++g) rank_in_order[at(g)] = g;
+  for (int a = closed_; a < count; ++a)
+    for (int b = closed_; b <= a; ++b) between_.push_back({a, b, a == b ? groups_[at(a)].diagonal : coupling_of(a, b)});
   for (Group& group : groups_)
     for (std::size_t a = 0; a < group.later.size(); ++a)
       for (std::size_t b = 0; b < group.later.size(); ++b) {
@@ -153,20 +159,22 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
   force_ = VecX<double>::Zero(tree.nv);
 }
 
-void LoopElimination::start(std::span<const ForceColumns> groups, const VecX<double>& b) {
+void LoopElimination::start(std::span<const ForceColumns> groups, const VecX<double>& b, std::span<const ForceColumns> open) {
   rank_ = {};
   std::ranges::fill(K_, W{});
   std::ranges::fill(Lambda_, 0.0);
-  std::copy(b.data(), b.data() + b.size(), rhs_.begin());
+  std::fill(std::copy(b.data(), b.data() + b.size(), rhs_.begin()), rhs_.end(), 0.0);
   for (Group& group : groups_) group.turning = group.sliding = group.seeded = 0.0;
-  for (const Seed& seed : seeds_)
-    for (int c = 0; c < groups_[at(seed.group)].columns; ++c) K_[at(seed.K + c)] += groups[at(seed.group)].wrench(seed.wrench, c);
+  for (const Seed& seed : seeds_) {
+    const ForceColumns& columns = seed.group < closed_ ? groups[at(seed.group)] : open[at(seed.group - closed_)];
+    for (int c = 0; c < columns.columns(); ++c) K_[at(seed.K + c)] += columns.wrench(seed.wrench, c);
+  }
 }
 
 void LoopElimination::inward(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups,
-                             const VecX<double>& b) {
+                             const VecX<double>& b, std::span<const ForceColumns> open) {
   start_inertias(tree, work);
-  start(groups, b);
+  start(groups, b, open);
   if (compounds_) compounds_->start();
   for (int node = tree.size() - 1; node >= 0; --node) {
     const Station& station = stations_[at(node)];
@@ -183,10 +191,30 @@ void LoopElimination::inward(const Tree& tree, TreeWork<double>& work, std::span
 }
 
 void LoopElimination::inward_unforced(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups,
-                                      const VecX<double>& b) {
+                                      const VecX<double>& b, std::span<const ForceColumns> open) {
   for (NodeWork<double>& node : work.nodes) node.n.setZero(), node.f.setZero();
   work.tau.setZero();
-  inward(tree, work, groups, b);
+  inward(tree, work, groups, b, open);
+}
+
+void LoopElimination::open_response(MatX<double>& D, VecX<double>& R) const {
+  const int first = closed_ < static_cast<int>(groups_.size()) ? groups_[at(closed_)].first_row : 0;
+  for (const Fill& block : between_) {
+    const Group &a = groups_[at(block.a)], &b = groups_[at(block.b)];
+    const double* const values = &Lambda_[at(block.values)];
+    for (int r = 0; r < a.columns; ++r)
+      for (int c = 0; c < b.columns; ++c)
+        D(a.first_row - first + r, b.first_row - first + c) = D(b.first_row - first + c, a.first_row - first + r) =
+            values[r * b.columns + c];
+    if (block.a == block.b)
+      for (int r = 0; r < a.columns; ++r) R[a.first_row - first + r] = -rhs_[at(a.first_row + r)];
+  }
+}
+
+std::pair<double, double> LoopElimination::open_scale(int open, double arm) const {
+  const Group& group = groups_[at(closed_ + open)];
+  const double reach = group.reach + arm;
+  return {group.turning, group.turning * reach * reach + group.sliding};
 }
 
 /// Takes all columns at a node over its joint to the parent.  (1)

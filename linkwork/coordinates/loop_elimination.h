@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "linkwork/coordinates/compounds.h"
@@ -22,16 +23,30 @@ namespace linkwork {
 /// K Lambda^+ K', its bias by -K Lambda^+ rhs, and the columns h take up the rest. Loops that are local cost O(N) in all, and
 /// loops that meet at the ground a sparse block factorization, ordered when the object is made.
 /// Rows that depend on others (rank.h) get lambda = 0. [Jain2012] L2 for the tree, [Sathya2025] for early elimination.
+///
+/// Groups may also be left open: columns of forces that are not known yet, on the ports of a module say. They are carried to the
+/// ground like the others and are never eliminated; what is left of (2) then is how the open ends answer to forces on them,
+///   K_open' vdot = D lambda_open - rhs_open,   D = Lambda_open after all eliminations,                    (3)
+/// and the outward pass takes lambda_open as given.
 class LoopElimination {
  public:
-  /// One group of columns a closure. Those that the compounds embed are theirs to deal with.
-  LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds = nullptr);
+  /// One group of columns a closure. Those that the compounds embed are theirs to deal with. The open ones each have their seeds
+  /// on nodes only.
+  LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds = nullptr,
+                  std::span<const ForceColumns> open = {});
 
   /// The inward pass. Needs positions, velocities, and the bias wrenches in work.n, work.f. The groups hold the rows of A.
-  void inward(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b);
+  void inward(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b,
+              std::span<const ForceColumns> open = {});
   /// The same for M x = A' lambda, A x = b: no force but the constraints'. Overwrites work.n, work.f, work.tau.
-  void inward_unforced(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b);
-  /// The outward pass of either.
+  void inward_unforced(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b,
+                       std::span<const ForceColumns> open = {});
+  /// After either: D and R = -rhs_open of (3), the open columns in their order.
+  void open_response(MatX<double>& D, VecX<double>& R) const;
+  /// How large D's diagonal could be for a unit moment, and for a unit force `arm` away from the node of the given open group:
+  /// the scale of rank decisions.
+  std::pair<double, double> open_scale(int open, double arm) const;
+  /// The outward pass of either. lambda holds the open groups' multipliers behind the others', which it fills in.
   void outward(const Tree& tree, TreeWork<double>& work, VecX<double>& vdot, VecX<double>& lambda);
 
   const Rank& rank() const { return rank_; }
@@ -89,13 +104,15 @@ class LoopElimination {
     int group, force, component, passage;
   };
 
-  void start(std::span<const ForceColumns> groups, const VecX<double>& b);
+  void start(std::span<const ForceColumns> groups, const VecX<double>& b, std::span<const ForceColumns> open);
   void pass(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int node);
   void eliminate(int group, std::span<const ForceColumns> groups, TreeWork<double>& work);
   void recover(int group, const TreeWork<double>& work, VecX<double>& lambda);
   void scale_rows(const Group& group, const ForceColumns& columns);
 
   Compounds* compounds_;
+  int closed_;                 // groups to be eliminated; the open ones come after them
+  std::vector<Fill> between_;  // blocks of D, by open groups a >= b
   std::vector<Group> groups_;
   std::vector<int> order_;  // of elimination
   std::vector<Passage> passages_;

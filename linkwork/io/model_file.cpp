@@ -176,6 +176,8 @@ class FileReader {
     Spec part = FileReader(document, file, overrides_of(table), reading_).read();
     reading_.open_files.pop_back();
     prefix_names(part, name + ".");
+    for (ModuleSpec& inner : part.modules) inner.parent = inner.parent < 0 ? 0 : inner.parent + 1;
+    part.modules.insert(part.modules.begin(), {name, -1, table.place("name")});
     append(parts_, std::move(part));
   }
 

@@ -75,7 +75,8 @@ KeyTable settings_keys() {
            {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
            {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
            {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
-           {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"}}};
+           {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
+           {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"}}};
 }
 
 KeyTable body_keys() {

@@ -178,6 +178,7 @@ Settings read_settings(const TableReader& table) {
   table.read("formulation", settings.formulation);
   table.read("stabilization", settings.stabilization);
   table.read("integrator", settings.integrator);
+  table.read("glue", settings.glue);
   return settings;
 }
 

@@ -71,6 +71,7 @@ void prefix_names(Spec& spec, const std::string& prefix) {
     prefixed.name(port.name);
     prefixed.frame(port.frame);
   }
+  for (ModuleSpec& module : spec.modules) prefixed.name(module.name);
 }
 
 void append(Spec& whole, Spec&& part) {
@@ -80,6 +81,10 @@ void append(Spec& whole, Spec&& part) {
   move_behind(whole.forces, std::move(part.forces));
   move_behind(whole.sensors, std::move(part.sensors));
   move_behind(whole.ports, std::move(part.ports));
+  const int before = static_cast<int>(whole.modules.size());
+  for (ModuleSpec& module : part.modules)
+    if (module.parent >= 0) module.parent += before;
+  move_behind(whole.modules, std::move(part.modules));
 }
 
 }  // namespace linkwork

@@ -10,11 +10,31 @@
 
 namespace linkwork {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json modules_json(const GlueSummary& modules) {
+  Json json{{"count", modules.modules},
+            {"of_rank", modules.modules_of_rank},
+            {"messages_per_step", modules.messages_per_step},
+            {"bytes_per_step", modules.bytes_per_step},
+            {"waiting_seconds_per_step", modules.waiting_seconds_per_step},
+            {"sticky", {{"position_max", modules.sticky}, {"velocity_max", modules.sticky_velocity}}},
+            {"green", {{"exposes", modules.green}, {"numbers", modules.numbers_exposed}}},
+            {"inexpensive", modules.inexpensive},
+            {"pretty", modules.pretty}};
+  if (modules.most_iterations > 0)
+    json["iterations"] = {{"most", modules.most_iterations}, {"mean", modules.mean_iterations}, {"by_step", modules.iterations}};
+  return json;
+}
+
+}  // namespace
+
 std::string summary_json(const Summary& summary) {
-  using Json = nlohmann::ordered_json;
   Json final_state = Json::object();
   for (const auto& [name, value] : summary.final_state) final_state[name] = value;
-  const Json json{
+  Json json{
       {"model", summary.model},
       {"coordinates", summary.coordinates},
       {"formulation", summary.formulation},
@@ -38,6 +58,7 @@ std::string summary_json(const Summary& summary) {
       {"warnings", summary.warnings},
       {"notes", summary.notes},
   };
+  if (summary.modules) json["modules"] = modules_json(*summary.modules);
   // A model's name may come from a file name, which need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -115,6 +115,13 @@ struct PortSpec {
   FrameSpec frame;
 };
 
+/// A module that was read in. Its bodies are those whose names begin with its own and a dot, but not with that of a module in it.
+struct ModuleSpec {
+  std::string name;  // in full: "pair1.left"
+  int parent = -1;   // in Spec::modules; -1: the model itself
+  Place place;
+};
+
 /// A choice from a catalog with its options: "baumgarte:alpha=5,beta=5".
 struct Choice {
   std::string name;
@@ -136,6 +143,7 @@ struct Settings {
   Choice formulation{"auto", {}, {}};
   Choice stabilization{"projection", {}, {}};
   Choice integrator{"rk4", {}, {}};
+  Choice glue{"auto", {}, {}};
 };
 
 struct Spec {
@@ -149,6 +157,7 @@ struct Spec {
   std::vector<ForceSpec> forces;
   std::vector<SensorSpec> sensors;
   std::vector<PortSpec> ports;
+  std::vector<ModuleSpec> modules;  // each after the one it is part of
 };
 
 }  // namespace linkwork

@@ -1,10 +1,30 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace linkwork {
+
+/// What a run of modules joined by a glue says of it: the traffic between its ranks, and the four attributes of a good glue,
+/// [Tseng2001].
+struct GlueSummary {
+  int modules = 0;
+  std::vector<int> modules_of_rank;
+  double messages_per_step = 0.0;         // collective exchanges of a rank
+  double bytes_per_step = 0.0;            // that a rank sends and receives in them
+  double waiting_seconds_per_step = 0.0;  // in them, the mean of all ranks
+  double sticky = 0.0;                    // the largest error of the joints between modules, position
+  double sticky_velocity = 0.0;           // and velocity
+  std::string green;                      // what a module had to expose
+  int numbers_exposed = 0;                // by all modules together in an evaluation
+  double inexpensive = 0.0;               // time in the glue / time in the modules
+  double pretty = 0.0;                    // largest relative difference of accelerations from those in one piece
+  int most_iterations = 0;                // of glues that iterate, in a step or window
+  double mean_iterations = 0.0;
+  std::vector<int> iterations;  // step by step, the first of them
+};
 
 /// What a run was and how it went.
 struct Summary {
@@ -30,7 +50,8 @@ struct Summary {
   std::vector<std::string> redundant;
   std::vector<std::pair<std::string, double>> final_state;  // "q.theta", value
   std::vector<std::string> warnings;
-  std::vector<std::string> notes;  // informative: cut joints, what auto chose, what assembly moved
+  std::optional<GlueSummary> modules;  // unless the model was solved as one
+  std::vector<std::string> notes;      // informative: cut joints, what auto chose, what assembly moved
 };
 
 }  // namespace linkwork

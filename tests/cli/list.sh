@@ -9,6 +9,7 @@ expect 0 'baumgarte:alpha=10' "$LINKWORK" list stabilizations
 expect 0 '[Dormand1980]' "$LINKWORK" list integrators
 expect 0 'TA' "$LINKWORK" list coordinates
 expect 0 'none' "$LINKWORK" list glues
+has '[Khan2006]'
 expect 0 'coordinates angle z; 4 rows as a closure' "$LINKWORK" list joints
 expect 0 'point-on-plane' "$LINKWORK" list closures
 has 'weld'
@@ -28,12 +29,14 @@ for axis in formulation stabilization integrator coordinates glue; do
       index3 | ggl) with=(--integrator generalized-alpha) ;;
       *) with=() ;;
     esac
-    "$LINKWORK" run four_bar --end 0.01 --quiet "--$axis" "$name" "${with[@]}" || fail "--$axis $name is listed but does not run"
+    # Glues want modules.
+    model=$([[ $axis == glue ]] && echo gear_train_modules || echo four_bar)
+    "$LINKWORK" run "$model" --end 0.01 --quiet "--$axis" "$name" "${with[@]}" || fail "--$axis $name is listed but does not run"
   done
 done
 
 # References are in the bibliography.
-for what in formulations stabilizations integrators coordinates studies; do
+for what in formulations stabilizations integrators coordinates glues studies; do
   for key in $("$LINKWORK" list "$what" | grep -oE '\[[A-Z][A-Za-z]+[0-9]{4}\]' | tr -d '[]' | sort -u); do
     grep -qF "{$key," "$SOURCE_DIR/docs/references.bib" || fail "no $key in docs/references.bib"
   done

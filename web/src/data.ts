@@ -92,6 +92,21 @@ export interface Summary {
   final: Record<string, number | null>;
   warnings: string[];
   notes: string[];
+  modules?: Modules;
+}
+
+// Of a run whose modules were solved apart: traffic, and the four attributes of a good glue.
+export interface Modules {
+  count: number;
+  of_rank: number[];
+  messages_per_step: number;
+  bytes_per_step: number;
+  waiting_seconds_per_step: number;
+  sticky: { position_max: number | null; velocity_max: number | null };
+  green: { exposes: string; numbers: number };
+  inexpensive: number;
+  pretty: number | null;
+  iterations?: { most: number; mean: number; by_step: number[] };
 }
 
 interface EncodedRun {

@@ -1,5 +1,5 @@
 // What ran, how, and how far it can be trusted.
-import type { Run, Summary } from "./data";
+import type { Modules, Run, Summary } from "./data";
 import { element, short } from "./dom";
 
 type Verdict = "good" | "fair" | "bad" | "plain";
@@ -57,6 +57,19 @@ function howItRan(run: Run, summary: Summary): HTMLElement {
   ]);
 }
 
+function modulesTable(modules: Modules): HTMLElement {
+  const entries: [string, string][] = [
+    ["Modules", `${modules.count}; by rank ${modules.of_rank.join(", ")}`],
+    ["A step", `${short(modules.messages_per_step, 3)} exchanges, ${short(modules.bytes_per_step, 3)} bytes, ${short(1e6 * modules.waiting_seconds_per_step, 3)} µs of waiting`],
+    ["Sticky", `joints between modules hold to ${number(modules.sticky.position_max)}, velocities to ${number(modules.sticky.velocity_max)}`],
+    ["Green", `a module shows ${modules.green.exposes}: ${modules.green.numbers} numbers in all, each evaluation`],
+    ["Inexpensive", `the glue takes ${short(modules.inexpensive, 3)} of the modules' time`],
+    ["Pretty", `accelerations differ from those in one piece by ${number(modules.pretty)}, relative`],
+  ];
+  if (modules.iterations) entries.push(["Iterations", `at most ${modules.iterations.most}, ${short(modules.iterations.mean, 3)} a step in the mean`]);
+  return facts(entries);
+}
+
 function finalState(summary: Summary): HTMLElement {
   const rows = Object.entries(summary.final).map(([name, value]) =>
     element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "number" }, value === null ? "not finite" : String(value))),
@@ -82,6 +95,7 @@ export function summaryPanel(runs: Run[]): HTMLElement {
       ...(summary.notes.length > 0 ? [element("h3", {}, "Notes"), list(summary.notes, "notes")] : []),
       element("h3", {}, "How it ran"),
       howItRan(run, summary),
+      ...(summary.modules ? [element("h3", {}, "Modules and glue"), modulesTable(summary.modules)] : []),
       element("h3", {}, "Final state"),
       finalState(summary),
     );

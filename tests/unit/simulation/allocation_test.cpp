@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "linkwork/modules/assembly_run.h"
 #include "linkwork/simulation/simulation.h"
 #include "tests/support/mechanisms.h"
 
@@ -59,6 +60,30 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
     ASSERT_GT(steps, 5) << c.model;
     EXPECT_EQ(last, at_first) << c.model << " with " << c.formulation << ", " << c.stabilization << ", " << c.integrator;
   }
+}
+
+TEST(Allocation, NoneInAnyStepOfModulesAfterTheFirst) {
+  for (const std::string& glue : {"hierarchical", "compliance"})
+    for (const std::string& integrator : {"rk4", "dopri45"}) {
+      Spec spec = test::library_spec("rover_modules");
+      spec.settings.integrator = {integrator, {}, {}};
+      spec.settings.end = 0.02;
+      spec.settings.output_every = 1.0;
+      AssemblyPlan plan = plan_assembly(spec);
+      InProcess alone;
+      AssemblyRun run(plan, {glue, {}, {}}, alone);
+      long at_first = -1, last = 0;
+      int steps = 0;
+      AssemblyObserver observer;
+      observer.progress = [&](double t, double end) {
+        if (t < end) last = allocations.load();  // a row is written at the end
+        if (++steps == 2) at_first = last;
+      };
+      const Summary summary = run.run(observer);
+      ASSERT_TRUE(summary.completed) << glue << ": " << summary.status;
+      ASSERT_GT(steps, 5) << glue << ", " << integrator;
+      EXPECT_EQ(last, at_first) << glue << ", " << integrator;
+    }
 }
 
 }  // namespace

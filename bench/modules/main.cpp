@@ -1,0 +1,238 @@
+// How runs of modules spread over threads and MPI ranks: a long chain of modules with inner loops. Alone it measures threads and
+// prints where distribution loses; under mpirun it measures ranks. Every measurement is a line of JSON in a file; 'fit' reads
+// them, fits a cost model and predicts.
+//
+//   linkwork_bench_modules measure RESULTS [--quick]
+//   linkwork_bench_modules fit RESULTS
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "linkwork/io/model_file.h"
+#include "linkwork/modules/assembly_run.h"
+#include "linkwork/modules/assembly_start.h"
+#include "linkwork/transport/mpi_world.h"
+#include "linkwork/transport/thread_team.h"
+
+namespace linkwork::bench {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Size {
+  int modules, cells, steps;
+  int bodies() const { return 3 * cells + 1; }
+};
+
+Spec chain(const Size& size) {
+  ReadOptions options;
+  options.set = {{"n", std::to_string(size.modules)}, {"cells", std::to_string(size.cells)}};
+  Spec spec = read_model_file(LINKWORK_SOURCE_DIR "/models/chain_modules.toml", options);
+  spec.settings.step = 1e-4;
+  spec.settings.end = spec.settings.output_every = 1e-4 * size.steps;
+  spec.settings.glue = {"hierarchical", {}, {}};
+  return spec;
+}
+
+/// One run on the ranks of a transport; complete on rank 0.
+Json measured(const Size& size, const AssemblyPlan& plan, Transport& transport, const char* kind) {
+  AssemblyRun run(plan, plan.settings.glue, transport);
+  transport.wait_for_all();
+  const auto before = std::chrono::steady_clock::now();
+  const double busy_before = busy_seconds();
+  const Summary summary = run.run();
+  const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  const MeteredTransport::Traffic traffic = run.workshop().transport().traffic();
+  // What a rank computes, by the processor's clock: other work on the machine does not count, nor does waiting.
+  std::vector<double> work(static_cast<std::size_t>(transport.size()), 0.0);
+  std::vector<int> ends;
+  for (int r = 0; r < transport.size(); ++r) ends.push_back(r + 1);
+  work[static_cast<std::size_t>(transport.rank())] = busy_seconds() - busy_before - traffic.busy_seconds;
+  transport.gather(work, ends);
+  const auto steps = static_cast<double>(summary.steps);
+  return {{"kind", kind},
+          {"ranks", transport.size()},
+          {"modules", size.modules},
+          {"bodies", size.bodies()},
+          {"status", summary.status},
+          {"wall_us", 1e6 * wall / steps},
+          {"busiest_us", 1e6 * *std::ranges::max_element(work) / steps},
+          {"glue_share", summary.modules->inexpensive},
+          {"messages", summary.modules->messages_per_step},
+          {"bytes", summary.modules->bytes_per_step}};
+}
+
+/// Shortest of some exchanges of this many numbers a rank, in microseconds.
+Json exchange(int numbers, Transport& transport, const char* kind) {
+  std::vector<double> data(static_cast<std::size_t>(numbers * transport.size()), 1.0);
+  std::vector<int> ends;
+  for (int r = 0; r < transport.size(); ++r) ends.push_back(numbers * (r + 1));
+  double shortest = 1e9;
+  for (int k = 0; k < 300; ++k) {
+    const auto before = std::chrono::steady_clock::now();
+    transport.gather(data, ends);
+    shortest = std::min(shortest, 1e6 * std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count());
+  }
+  return {{"kind", kind}, {"exchange", numbers}, {"ranks", transport.size()}, {"us", shortest}};
+}
+
+std::vector<Size> sizes(bool quick) {
+  if (quick) return {{2, 1, 50}, {64, 17, 10}};
+  return {{2, 1, 400},  {2, 5, 400},  {2, 17, 200}, {8, 1, 400}, {8, 5, 200},
+          {8, 17, 100}, {64, 1, 100}, {64, 5, 60},  {64, 17, 40}};
+}
+
+class Results {
+ public:
+  explicit Results(const std::string& file) : stream_(file, std::ios::app) {}
+  void add(const Json& json) {
+    stream_ << json << std::endl;
+    if (json.contains("exchange")) {
+      fmt::print("{:8} {} ranks, {} numbers each: {:.2f} us\n", json["kind"].get<std::string>(), json["ranks"].get<int>(),
+                 json["exchange"].get<int>(), json["us"].get<double>());
+      return;
+    }
+    fmt::print(
+        "{:8} {} ranks, {:3} modules of {:2} bodies: {:9.1f} us a step, busiest rank computes {:9.1f} us; glue/modules {:.3f}\n",
+        json["kind"].get<std::string>(), json["ranks"].get<int>(), json["modules"].get<int>(), json["bodies"].get<int>(),
+        json["wall_us"].get<double>(), json["busiest_us"].get<double>(), json["glue_share"].get<double>());
+  }
+
+ private:
+  std::ofstream stream_;
+};
+
+int measure(const std::string& file, bool quick) {
+  MpiWorld world;
+  const bool first = world.transport().rank() == 0;
+  Results results(first ? file : "/dev/null");
+  const auto start = [](const Size& size, Transport& transport) {
+    const Spec spec = chain(size);
+    AssemblyPlan plan = plan_assembly(spec);
+    std::unique_ptr<const Model> model;
+    start_together(plan, spec, transport, model);
+    return plan;
+  };
+  for (const Size& size : sizes(quick)) {
+    const AssemblyPlan plan = start(size, world.transport());
+    if (under_mpirun()) {
+      const Json json = measured(size, plan, world.transport(), "mpi");
+      if (first) results.add(json);
+      continue;
+    }
+    for (const int threads : {1, 2}) {
+      Json json;
+      ThreadTeam team(threads);
+      team.run([&](Transport& transport) {
+        const Json own = measured(size, plan, transport, "threads");
+        if (transport.rank() == 0) json = own;
+      });
+      results.add(json);
+    }
+  }
+  for (const int numbers : {8, 200, 20000}) {
+    if (under_mpirun()) {
+      const Json json = exchange(numbers, world.transport(), "mpi");
+      if (first) results.add(json);
+      continue;
+    }
+    Json json;
+    ThreadTeam team(2);
+    team.run([&](Transport& transport) {
+      const Json own = exchange(numbers, transport, "threads");
+      if (transport.rank() == 0) json = own;
+    });
+    results.add(json);
+  }
+  return 0;
+}
+
+/// time = work/p + glue (p - 1) + latency depth + bytes/bandwidth: a rank's share of the modules and their groups, the groups
+/// that span ranks and are solved by all, and the exchanges, which go through depth = log2 p rounds.
+struct CostModel {
+  double work = 0.0;                           // us a step, all modules
+  double spanning = 0.0;                       // us a step for each group that spans ranks
+  double latency = 0.0;                        // us for each exchange and round
+  double per_byte = 0.0;                       // us
+  double messages = 0.0, bytes_of_rank = 0.0;  // a step
+
+  double at(double p) const {
+    const double exchanges = p > 1.0 ? messages * latency * std::ceil(std::log2(p)) + bytes_of_rank * p * per_byte : 0.0;
+    return work / p + spanning * (p - 1.0) + exchanges;
+  }
+};
+
+int fit(const std::string& file) {
+  std::ifstream stream(file);
+  std::vector<Json> lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(Json::parse(line));
+  const auto run = [&](const std::string& kind, int ranks, int modules, int bodies) -> const Json* {
+    const Json* found = nullptr;
+    for (const Json& line : lines)
+      if (line["kind"] == kind && line["ranks"] == ranks && line.contains("modules") && line["modules"] == modules &&
+          line["bodies"] == bodies)
+        found = &line;
+    return found;
+  };
+  const auto exchange_us = [&](const std::string& kind, int numbers) {
+    double us = 0.0;
+    for (const Json& line : lines)
+      if (line["kind"] == kind && line.contains("exchange") && line["exchange"] == numbers && line["ranks"] == 2)
+        us = line["us"].get<double>();
+    return us;
+  };
+  for (const std::string& kind : {"threads", "mpi"}) {
+    fmt::print("\n{}: two against one\n", kind);
+    for (const Size& size : sizes(false)) {
+      const Json *one = run(kind, 1, size.modules, size.bodies()), *two = run(kind, 2, size.modules, size.bodies());
+      if (!one || !two) continue;
+      const double wall = (*one)["wall_us"].get<double>() / (*two)["wall_us"].get<double>();
+      const double busy = (*one)["busiest_us"].get<double>() / (*two)["busiest_us"].get<double>();
+      fmt::print(
+          "  {:3} modules of {:2} bodies: {:.2f} times as fast by the clock on the wall{}; by computation alone {:.2f}; "
+          "glue/modules {:.3f}\n",
+          size.modules, size.bodies(), wall, wall < 1.0 ? " (distribution loses)" : "", busy, (*one)["glue_share"].get<double>());
+    }
+    const Json *one = run(kind, 1, 64, 52), *two = run(kind, 2, 64, 52);
+    if (!one || !two) continue;
+    CostModel model;
+    model.work = (*one)["busiest_us"].get<double>();
+    model.messages = (*two)["messages"].get<double>();
+    model.bytes_of_rank = (*two)["bytes"].get<double>() / 2.0;
+    model.spanning = std::max(0.0, (*two)["busiest_us"].get<double>() - 0.5 * model.work);
+    model.latency = exchange_us(kind, 8);
+    model.per_byte = std::max(0.0, exchange_us(kind, 20000) - model.latency) / (2.0 * 8.0 * 20000.0);
+    fmt::print(
+        "  cost of a step, 64 modules of 52 bodies: {:.0f} us / p + {:.1f} us (p - 1) + {:.1f} exchanges of {:.2f} us log2(p) + "
+        "{:.0f} bytes p at {:.0f} MB/s\n",
+        model.work, model.spanning, model.messages, model.latency, model.bytes_of_rank,
+        model.per_byte > 0.0 ? 1.0 / model.per_byte : 0.0);
+    for (const int p : {2, 8, 64, 1024})
+      fmt::print("  {:5} ranks: {:9.1f} us a step, {:6.2f} times one rank{}\n", p, model.at(p), model.at(1) / model.at(p),
+                 p > 64 ? " (more ranks than modules: the rest would wait)" : "");
+    int best = 1;
+    for (int p = 1; p <= 64; ++p)
+      if (model.at(p) < model.at(best)) best = p;
+    fmt::print("  best with {} ranks\n", best);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace linkwork::bench
+
+int main(int argc, char** argv) {
+  const std::string_view command = argc > 2 ? argv[1] : "";
+  const bool quick = argc > 3 && std::string_view(argv[3]) == "--quick";
+  if (command == "measure") return linkwork::bench::measure(argv[2], quick);
+  if (command == "fit") return linkwork::bench::fit(argv[2]);
+  std::fprintf(stderr, "usage: linkwork_bench_modules measure RESULTS [--quick], or fit RESULTS\n");
+  return 2;
+}

@@ -1,0 +1,267 @@
+#include "linkwork/modules/assembly_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numbers>
+#include <set>
+#include <unordered_map>
+
+#include "linkwork/modules/model_module.h"
+#include "linkwork/spatial/so3.h"
+
+namespace linkwork {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+constexpr int kGround = -1, kSeveral = -2;
+
+class Planner {
+ public:
+  explicit Planner(const Spec& spec) : spec_(spec) {
+    for (std::size_t m = 0; m < spec.modules.size(); ++m) nest_of_[spec.modules[m].name] = static_cast<int>(m);
+  }
+
+  AssemblyPlan plan() {
+    plan_.name = spec_.name;
+    plan_.settings = spec_.settings;
+    for (const BodySpec& body : spec_.bodies) add_body(body);
+    for (const JointSpec& joint : spec_.joints) add_joint(joint);
+    for (const ClosureSpec& closure : spec_.closures) add_closure(closure);
+    for (const ForceSpec& force : spec_.forces) add_force(force);
+    for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
+    for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
+    plan_.nest = nest(-1);
+    return std::move(plan_);
+  }
+
+ private:
+  /// The innermost module whose name stands before a name.
+  int nest_holding(const std::string& name) const {
+    for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0; dot = name.rfind('.', dot - 1))
+      if (const auto found = nest_of_.find(name.substr(0, dot)); found != nest_of_.end()) return found->second;
+    return -1;
+  }
+
+  void add_body(const BodySpec& body) {
+    const int nest = nest_holding(body.name);
+    const auto [entry, is_new] = module_of_nest_.emplace(nest, static_cast<int>(parts_.size()));
+    if (is_new) {
+      Spec part;
+      part.name = nest < 0 ? kOwnModule : spec_.modules[at(nest)].name;
+      part.place = nest < 0 ? spec_.place : spec_.modules[at(nest)].place;
+      part.settings = spec_.settings;
+      parts_.push_back(std::move(part));
+      plan_.modules.emplace_back();
+      ports_.emplace_back();
+    }
+    module_of_[body.name] = entry->second;
+    parts_[at(entry->second)].bodies.push_back(body);
+  }
+
+  int module_of_body(const std::string& body) const { return body == "ground" ? kGround : module_of_.at(body); }
+
+  static int together(int a, int b) { return a == kGround || a == b ? b : b == kGround ? a : kSeveral; }
+
+  void add_joint(const JointSpec& joint) {
+    const int module = together(module_of_body(joint.parent.body), module_of_body(joint.child.body));
+    if (module == kSeveral)
+      throw InputError(joint.place, fmt::format("joint '{}' is between bodies of two modules", joint.name),
+                       "a [[connection]] of two ports between modules that are solved apart, or glue \"none\"");
+    module_of_joint_[joint.name] = module;
+    parts_[at(module)].joints.push_back(joint);
+    plan_.modules[at(module)].joints.push_back(static_cast<int>(&joint - spec_.joints.data()));
+  }
+
+  /// "joint" or "joint.component".
+  int module_of_coordinate(const std::string& name) const {
+    if (const auto found = module_of_joint_.find(name); found != module_of_joint_.end()) return found->second;
+    return module_of_joint_.at(name.substr(0, name.rfind('.')));
+  }
+
+  int module_of_variables(const Expression& expression, int module) const {
+    if (expression.is_constant()) return module;
+    for (const std::string& variable : expression.variables())
+      if (variable != "t") module = together(module, module_of_coordinate(variable.substr(2)));
+    return module;
+  }
+
+  void add_closure(const ClosureSpec& closure) {
+    const bool relates_coordinates = closure.type == "gear" || closure.type == "drive" || closure.type == "expression";
+    if (!relates_coordinates) {
+      const int module = together(module_of_body(closure.a.body), module_of_body(closure.b.body));
+      if (module == kSeveral)
+        add_connection(closure);
+      else
+        parts_[at(module)].closures.push_back(closure);
+      return;
+    }
+    int module = module_of_variables(closure.value, kGround);
+    for (const std::string& joint : closure.joints) module = together(module, module_of_coordinate(joint));
+    if (module == kSeveral)
+      throw InputError(closure.place, fmt::format("closure '{}' relates coordinates of different modules", closure.name),
+                       "relations within a module, or glue \"none\"");
+    parts_[at(module)].closures.push_back(closure);
+  }
+
+  PortRef port(const FrameSpec& frame, Pose<double>& on_ground) {
+    if (frame.body == "ground") {
+      on_ground = {frame.rotation.toRotationMatrix(), frame.at};
+      return {};
+    }
+    const int module = module_of_.at(frame.body);
+    auto& ports = ports_[at(module)];
+    const auto known = std::ranges::find_if(ports, [&](const FrameSpec& p) {
+      return p.body == frame.body && p.at == frame.at && p.rotation.coeffs() == frame.rotation.coeffs();
+    });
+    if (known != ports.end()) return {module, static_cast<int>(known - ports.begin())};
+    ports.push_back(frame);
+    return {module, static_cast<int>(ports.size()) - 1};
+  }
+
+  void add_connection(const ClosureSpec& closure) {
+    Connection connection;
+    connection.name = closure.name;
+    connection.a = port(closure.a, connection.ground_a);
+    connection.b = port(closure.b, connection.ground_b);
+    connection.kind = find_frame_closure_kind(closure.type);
+    connection.joint_kind = connection.kind ? nullptr : find_joint_kind(closure.type);
+    const bool has_axis = connection.kind ? connection.kind->has_axis : connection.joint_kind->has_axis;
+    if (has_axis && closure.axis2)
+      connection.axes << closure.axis, *closure.axis2, closure.axis.cross(*closure.axis2);
+    else if (has_axis)
+      connection.axes = rotation_from_z(closure.axis);
+    connection.geometry = {closure.pitch / (2.0 * std::numbers::pi), closure.length};
+    connection.compliance = closure.compliance;
+    connection.place = closure.place;
+    if (connection.row_count() > 0) plan_.connections.push_back(std::move(connection));
+  }
+
+  void add_force(const ForceSpec& force) {
+    if (force.type == "spring" || force.type == "damper") {
+      const int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
+      if (module != kSeveral) {
+        parts_[at(module)].forces.push_back(force);
+        return;
+      }
+      SpringLink spring;
+      spring.a = port(force.a, spring.ground_a);
+      spring.b = port(force.b, spring.ground_b);
+      spring.stiffness = force.stiffness;
+      spring.damping = force.damping;
+      spring.length = force.length;
+      plan_.springs.push_back(spring);
+      return;
+    }
+    int module = force.joint.empty() ? module_of_body(force.a.body) : module_of_coordinate(force.joint);
+    module = module_of_variables(force.value, module);
+    for (const Expression& component : force.force) module = module_of_variables(component, module);
+    for (const Expression& component : force.torque) module = module_of_variables(component, module);
+    if (module == kSeveral)
+      throw InputError(force.place, "the force depends on coordinates of other modules than the one it acts on",
+                       "expressions of the module's own coordinates, or glue \"none\"");
+    parts_[at(module)].forces.push_back(force);
+  }
+
+  void add_sensor(const SensorSpec& sensor) {
+    int module = sensor.type == "expression" ? module_of_variables(sensor.value, kGround) : module_of_body(sensor.frame.body);
+    if (module == kSeveral)
+      throw InputError(sensor.place, fmt::format("sensor '{}' depends on coordinates of several modules", sensor.name),
+                       "a sensor for each module, or glue \"none\"");
+    parts_[at(std::max(module, 0))].sensors.push_back(sensor);
+  }
+
+  /// Every module stands on its own: its bodies hang on the ground by its own joints.
+  void check_connected(const Spec& part) const {
+    std::set<std::string> reached{"ground"};
+    for (bool more = true; more;) {
+      more = false;
+      for (const JointSpec& joint : part.joints) {
+        if (reached.contains(joint.parent.body) == reached.contains(joint.child.body)) continue;
+        reached.insert({joint.parent.body, joint.child.body});
+        more = true;
+      }
+    }
+    for (const BodySpec& body : part.bodies)
+      if (!reached.contains(body.name))
+        throw InputError(
+            body.place,
+            fmt::format("body '{}' is not connected to the ground by joints of its module '{}'", body.name, part.name),
+            "a joint in the module itself, of type \"free\" for a module that others carry; or glue \"none\"");
+  }
+
+  void finish_module(std::size_t m) {
+    check_connected(parts_[m]);
+    ModulePlan& module = plan_.modules[m];
+    module.name = parts_[m].name;
+    module.weight = static_cast<double>(parts_[m].bodies.size());
+    module.port_count = static_cast<int>(ports_[m].size());
+  }
+
+  Nest nest(int holder) {
+    Nest result;
+    if (const auto own = module_of_nest_.find(holder); own != module_of_nest_.end()) result.modules.push_back(own->second);
+    for (std::size_t m = 0; m < spec_.modules.size(); ++m) {
+      if (spec_.modules[m].parent != holder) continue;
+      Nest inner = nest(static_cast<int>(m));
+      if (inner.nests.empty())
+        result.modules.insert(result.modules.end(), inner.modules.begin(), inner.modules.end());
+      else
+        result.nests.push_back(std::move(inner));
+    }
+    return result;
+  }
+
+  const Spec& spec_;
+  AssemblyPlan plan_;
+  std::unordered_map<std::string, int> nest_of_;    // module of the spec, by name
+  std::unordered_map<int, int> module_of_nest_;     // its own bodies' module of the plan
+  std::unordered_map<std::string, int> module_of_;  // by body
+  std::unordered_map<std::string, int> module_of_joint_;
+
+ public:
+  std::vector<Spec> parts_;  // a module each
+  std::vector<std::vector<FrameSpec>> ports_;
+};
+
+}  // namespace
+
+std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
+  std::vector<std::pair<int, int>> pairs;
+  const auto add = [&](const PortRef& a, const PortRef& b) {
+    if (!a.is_ground() && !b.is_ground()) pairs.emplace_back(a.module, b.module);
+  };
+  for (const Connection& connection : connections) add(connection.a, connection.b);
+  for (const SpringLink& spring : springs) add(spring.a, spring.b);
+  return pairs;
+}
+
+AssemblyPlan plan_assembly(const Spec& spec) {
+  Planner planner(spec);
+  AssemblyPlan plan = planner.plan();
+  for (std::size_t m = 0; m < plan.modules.size(); ++m) {
+    const auto part = std::make_shared<const Spec>(std::move(planner.parts_[m]));
+    plan.modules[m].make = [part, ports = std::move(planner.ports_[m])](const std::vector<double>& start) {
+      return make_model_module(build_model(*part), ports, start);
+    };
+  }
+  return plan;
+}
+
+void set_start(AssemblyPlan& plan, const Spec& spec, const std::vector<double>& joint_values) {
+  std::vector<std::size_t> ends{0};
+  for (const JointSpec& joint : spec.joints) {
+    const JointKind& kind = *find_joint_kind(joint.type);
+    ends.push_back(ends.back() + kind.positions.size() + kind.velocities.size());
+  }
+  for (ModulePlan& module : plan.modules) {
+    module.start.clear();
+    for (const int joint : module.joints)
+      module.start.insert(module.start.end(), joint_values.begin() + static_cast<std::ptrdiff_t>(ends[at(joint)]),
+                          joint_values.begin() + static_cast<std::ptrdiff_t>(ends[at(joint) + 1]));
+  }
+}
+
+}  // namespace linkwork

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "linkwork/model/spec.h"
+#include "linkwork/modules/connection.h"
+#include "linkwork/modules/group_tree.h"
+#include "linkwork/modules/module.h"
+
+namespace linkwork {
+
+/// A module before it is made: only the rank that runs it makes it.
+struct ModulePlan {
+  std::string name;
+  int port_count = 0;
+  double weight = 1.0;  // cost to be expected, relative to the other modules
+  std::function<std::unique_ptr<Module>(const std::vector<double>& start)> make;
+  std::vector<double> start = {};  // handed to make(): values of its joints, for modules that are models (make_model_module)
+  std::vector<int> joints = {};    // of the whole model's Spec
+};
+
+/// A system as modules and what joins them: all that every rank knows of it. Made of a model file by plan_assembly(), or put
+/// together by a program of its own modules.
+struct AssemblyPlan {
+  std::string name;
+  Settings settings;
+  std::vector<ModulePlan> modules;
+  std::vector<Connection> connections;
+  std::vector<SpringLink> springs;
+  Nest nest;  // of the modules
+
+  /// Pairs of modules with a joint or spring between them.
+  std::vector<std::pair<int, int>> joined() const;
+};
+
+/// The modules of a model file with the bodies of each; bodies of the file itself make a module of their own. Constraints and
+/// springs between bodies of two modules become connections and spring links; all else belongs to one module. Throws InputError
+/// for what is neither: joints, expressions and gears across modules.
+AssemblyPlan plan_assembly(const Spec& spec);
+
+/// Sets the modules' starts from values of all joints of the whole model, as joint_values() gives them.
+void set_start(AssemblyPlan& plan, const Spec& spec, const std::vector<double>& joint_values);
+
+/// The name of the module that a file's own bodies make.
+inline constexpr const char* kOwnModule = "(own)";
+
+}  // namespace linkwork

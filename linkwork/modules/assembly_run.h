@@ -1,0 +1,104 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "linkwork/integrators/tableau.h"
+#include "linkwork/modules/glue.h"
+#include "linkwork/simulation/summary.h"
+
+namespace linkwork {
+
+/// Who watches a run of modules. Only rank 0 has anything to tell.
+struct AssemblyObserver {
+  std::function<void(std::span<const double> row)> row = {};
+  std::function<void(double t, double end)> progress = {};
+};
+
+/// Where a run is: with it, and the plan, it can go on.
+struct RunState {
+  double t = 0.0;
+  long steps = 0, rejected_steps = 0, evaluations = 0;
+  long outputs = 0;      // rows written
+  double h = 0.0;        // the next step's size, if adaptive
+  double usual_h = 0.0;  // what accepted steps were like of late
+  States x;              // of the modules of this rank
+};
+
+/// A run of modules joined by a glue, on one of the ranks that share it. Every rank makes one of the same plan, and runs it.
+class AssemblyRun {
+ public:
+  /// Makes the modules of this rank, placed by what they are measured to cost. Throws InputError, on all ranks alike, for choices
+  /// that do not go together.
+  AssemblyRun(const AssemblyPlan& plan, const Choice& glue, Transport& transport);
+
+  /// Of the output, of all modules; the same on every rank.
+  const std::vector<std::string>& columns() const { return columns_; }
+  const RunState& state() const { return state_; }
+  RunState& state() { return state_; }
+  Workshop& workshop() { return *workshop_; }
+  Glue& glue() { return *glue_; }
+  /// Rates of the states, at the present ones.
+  Status evaluate(States& rates);
+
+  /// Runs to the end of the settings, or until it cannot go on. The summary is complete on rank 0.
+  Summary run(const AssemblyObserver& observer = {});
+
+ private:
+  void choose_integrator();
+  void place_modules(Transport& transport);
+  void check_modules();
+  void gather_columns();
+  bool evaluate_start();
+  bool advance();
+  double next_step_size() const;
+  bool take_step(double h);
+  Status attempt(double h);
+  Status runge_kutta(double h);
+  double estimated_error();
+  bool finish_step();
+  void interpolate(double theta);
+  bool record_inside_step(double until);
+  bool record();
+  void balance(double kinetic, double potential, double work);
+  int owner(const PortRef& a, const PortRef& b) const;
+  void look();
+  double next_output() const { return static_cast<double>(state_.outputs) * settings_.output_every; }
+  bool stop(const std::string& reason);
+  void summarize(double seconds);
+
+  const AssemblyPlan& plan_;
+  const Settings& settings_;
+  const GlueEntry& entry_;
+  Options options_;
+  GroupTree tree_;
+  std::unique_ptr<Workshop> workshop_;
+  std::unique_ptr<Glue> glue_;
+  const Tableau* tableau_ = nullptr;
+  bool adaptive_ = false;
+
+  RunState state_;
+  States next_, inside_, rates_, next_rates_, inside_rates_;
+  std::vector<std::vector<VecX<double>>> stages_;  // rates by module and stage
+  double next_t_ = 0.0;
+  std::vector<double> error_sums_;  // of squares, and numbers, by module
+  std::vector<int> error_ends_;
+
+  std::vector<std::string> columns_;
+  std::vector<double> output_;  // of all ranks
+  std::vector<int> output_ends_;
+  std::vector<std::pair<std::size_t, std::size_t>> column_numbers_;  // columns, and their numbers in the output
+  std::vector<std::size_t> energy_numbers_;                          // by leaf: the first of three
+  std::vector<std::size_t> spring_numbers_;
+  std::size_t first_total_ = 0;  // of the columns that are totals
+  std::vector<double> row_;
+  AssemblyObserver observer_;
+  Summary summary_;
+  GlueSummary modules_;
+  double energy_start_ = 0.0, potential_start_ = 0.0, imbalance_ = 0.0, exchanged_ = 0.0;
+  int start_rank_ = 0;
+};
+
+}  // namespace linkwork

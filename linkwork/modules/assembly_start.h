@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+
+#include "linkwork/model/model.h"
+#include "linkwork/modules/assembly_plan.h"
+#include "linkwork/transport/transport.h"
+
+namespace linkwork {
+
+/// The glue a model asks for: "none", or one of glues(). "auto" is "hierarchical" for models with modules, unless something else
+/// that was chosen, or the way the model is written, works in one piece only. Throws InputError if a glue was chosen that does
+/// not fit.
+Choice chosen_glue(const Spec& spec);
+
+/// Finds a consistent start of the whole on rank 0, which keeps the model in one piece, and tells it to all ranks: the plan's
+/// modules then start there. Throws InputError on all ranks if there is none.
+void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport, std::unique_ptr<const Model>& model);
+
+}  // namespace linkwork

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linkwork/dynamics/catalog.h"
+#include "linkwork/modules/hierarchy.h"
+#include "linkwork/modules/workshop.h"
+
+namespace linkwork {
+
+/// Couples modules: finds the forces between them. It sees only their ports and asks the three questions of Module, unless its
+/// traits say that it needs more. One object a rank; all ranks call the same functions in the same order.
+class Glue {
+ public:
+  struct Traits {
+    bool exact = true;             // accelerations are those of the system in one piece, to rounding
+    bool adaptive = true;          // works with integrators that choose their steps
+    bool own_steps = false;        // does the time stepping itself: step() instead of evaluate()
+    bool uses_tableau = false;     // ... with the stages of the chosen Runge-Kutta method
+    bool needs_equations = false;  // modules must show their equations of motion
+    std::string exposes;           // what a module has to show, in words
+  };
+
+  explicit Glue(Workshop& workshop)
+      : workshop_(workshop),
+        results_(workshop.plan().connections.size()),
+        spring_potentials_(workshop.plan().springs.size(), 0.0) {}
+  virtual ~Glue() = default;
+
+  /// Rates of all states of this rank. Parts of the states that the glue takes for functions of the others are made so.
+  virtual Status evaluate(double t, States& x, States& rates) = 0;
+  /// Moves states back onto the constraints.
+  virtual Status project(double /*t*/, States& /*x*/) { return {}; }
+  /// From `from`, whose rates are given, over h; only glues that do the time stepping.
+  virtual Status step(double t, double h, const States& from, const States& rates, States& to);
+
+  /// At the last evaluated state.
+  const AssemblyErrors& errors() const { return errors_; }
+  const std::vector<ConnectionResult>& results() const { return results_; }
+  /// By spring; known to the rank that has its first module.
+  const std::vector<double>& spring_potentials() const { return spring_potentials_; }
+  virtual double weakest() const { return 1.0; }
+  /// Independent rows of the connections, at the last evaluated state. All ranks call it.
+  virtual int connection_rank() = 0;
+  /// Of a dependent row that asks for another acceleration than those it depends on: in words, or empty.
+  virtual std::string contradiction() const { return {}; }
+  /// What is to be said of the choice or the course of the run, once.
+  virtual std::vector<std::string> remarks() const { return {}; }
+  /// Of the last step or window, if it iterates.
+  virtual int iterations() const { return 0; }
+  /// Whether it holds nothing back between steps, so that the states are all there is to a run.
+  virtual bool at_rest() const { return true; }
+  /// Numbers that a module shows of itself in an evaluation, all modules together.
+  virtual int numbers_exposed() const = 0;
+
+ protected:
+  Workshop& workshop_;
+  AssemblyErrors errors_;
+  std::vector<ConnectionResult> results_;
+  std::vector<double> spring_potentials_;
+};
+
+struct GlueEntry {
+  CatalogInfo info;
+  std::function<std::unique_ptr<Glue>(Workshop&, const Options&)> make;
+  Glue::Traits traits;
+};
+
+/// Drift control under a glue: errors are fed back into accelerations, states are moved back, or neither.
+struct DriftControl {
+  double on_rate = 0.0, on_phi = 0.0;
+  bool projects = false;
+  double tolerance = 1e-10;
+};
+/// What the settings ask for. Throws InputError for a stabilization that works in one piece only.
+DriftControl drift_control(const Settings& settings);
+
+/// Moves states onto the constraints of modules and joints together, by the smallest change in the mass metric: positions by
+/// Newton's method, then velocities.
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, double tolerance, double t, States& x);
+
+/// Exchanges the motion of all ports that take part in joints and springs: what glues need that work on motions alone.
+class PortBoard {
+ public:
+  explicit PortBoard(Workshop& workshop);
+
+  /// After ask_kinematics(): all ranks have all motions, and the largest errors.
+  Status exchange(AssemblyErrors& errors);
+  const PortMotion& motion(const PortRef& port) const;
+  const PortMotion motion_of_a(const Connection& connection) const;
+  const PortMotion motion_of_b(const Connection& connection) const;
+
+ private:
+  Workshop& workshop_;
+  std::vector<int> leaves_;
+  std::vector<std::vector<PortMotion>> motion_;  // by module, port
+  std::vector<double> message_;
+  std::vector<int> ends_;
+};
+
+}  // namespace linkwork

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "linkwork/modules/glues/catalog.h"
+#include "linkwork/modules/glues/hierarchical.h"
+#include "linkwork/modules/module_equations.h"
+
+namespace linkwork {
+
+namespace {
+
+/// The gluing algorithm of [Tseng2001] with the projection of Gauss' principle, in the form that needs nothing of a module but
+/// its response. One step of Newmark's method, or of the generalized-alpha method, with c the accelerations the step is made of:
+///   (1)  q = q0 + h v0 + h^2 ((1/2 - beta) c0 + beta c),  v = v0 + h ((1 - gamma) c0 + gamma c),  c from a = a0
+///   (2)  every module's own acceleration, made to fit by the least change in the mass metric: a' = a_f - M^-1 A' (A M^-1 A')^+
+///   (A a_f - b) (3)  stop if |a' - a|, |phi| and |A v - u| are within their tolerances (4)  q += h^2 beta dc,  v += h gamma dc,
+///   then onto phi = 0 and A v = u by the least change; back to (2).
+/// With M in place of the paper's iteration matrix, its eq. GL-DYN and GL-ACC are (2): this is enough as long as nothing is
+/// stiff. The paper's own projections have the identity in place of M at (4); at (2) that diverges, as it found.
+class GluingGlue : public HierarchicalGlue {
+ public:
+  GluingGlue(Workshop& workshop, const Options& options)
+      : HierarchicalGlue(workshop),
+        dynamics_(options.at("dynamics")),
+        constraints_(options.at("constraints")),
+        most_(static_cast<int>(options.at("most"))),
+        beta_(options.at("beta")),
+        gamma_(options.at("gamma")) {
+    const double rho = options.at("rho");
+    if (!std::isnan(rho)) {  // [Chung1993]
+      alpha_m_ = (2.0 * rho - 1.0) / (rho + 1.0);
+      alpha_f_ = rho / (rho + 1.0);
+      gamma_ = 0.5 - alpha_m_ + alpha_f_;
+      beta_ = 0.25 * std::pow(1.0 - alpha_m_ + alpha_f_, 2);
+    }
+    drift_.projects = true;
+    drift_.tolerance = constraints_;
+  }
+
+  Status project(double, States&) override { return {}; }  // done in the step
+  int iterations() const override { return iterations_; }
+
+  Status step(double t, double h, const States& from, const States& rates, States& to) override {
+    const double end = t + h;
+    const std::size_t count = from.size();
+    before_.resize(count), c_.resize(count), c0_.resize(count), change_.resize(count), a_.resize(count), trial_ = rates;
+    for (std::size_t i = 0; i < count; ++i) {
+      before_[i] = accelerations(i, rates[i]);
+      if (c_[i].size() == 0) c_[i] = before_[i];  // the first step
+      c0_[i] = c_[i];
+      a_[i] = before_[i];
+      c_[i] = step_acceleration(i);
+      const ModuleEquations& split = *workshop_.modules()[i].module->equations();
+      const auto v0 = from[i].segment(split.first_velocity(), split.velocity_count());
+      to[i] = from[i];
+      change_[i] = h * v0 + (h * h) * ((0.5 - beta_) * c0_[i] + beta_ * c_[i]);
+      split.displace(change_[i], to[i]);
+      to[i].segment(split.first_velocity(), split.velocity_count()) += h * ((1.0 - gamma_) * c0_[i] + gamma_ * c_[i]);
+      add_rest(i, h, from[i], rates[i], rates[i], to[i]);
+    }
+    for (iterations_ = 0;; ++iterations_) {
+      if (Status status = evaluate(end, to, trial_); !status.ok()) return status;
+      const bool holds = errors_.position <= constraints_ && errors_.velocity <= constraints_ * errors_.speed;
+      if (relative_change() <= dynamics_ && holds) break;
+      if (iterations_ >= most_)
+        return {fmt::format("glue 'gluing' has not converged in {} iterations; take shorter steps", most_)};
+      for (std::size_t i = 0; i < count; ++i) {
+        const ModuleEquations& split = *workshop_.modules()[i].module->equations();
+        a_[i] = accelerations(i, trial_[i]);
+        change_[i] = c_[i];
+        c_[i] = step_acceleration(i);
+        change_[i] = c_[i] - change_[i];
+        to[i].segment(split.first_velocity(), split.velocity_count()) += (h * gamma_) * change_[i];
+        change_[i] *= h * h * beta_;
+        split.displace(change_[i], to[i]);
+      }
+      if (Status status = project_onto_constraints(workshop_, hierarchy_, constraints_, end, to); !status.ok()) return status;
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      add_rest(i, h, from[i], rates[i], trial_[i], to[i]);
+      workshop_.modules()[i].module->normalize(to[i]);
+    }
+    return {};
+  }
+
+ private:
+  Eigen::VectorBlock<const VecX<double>> accelerations(std::size_t i, const VecX<double>& rates) {
+    const ModuleEquations& split = *workshop_.modules()[i].module->equations();
+    return rates.segment(split.first_velocity(), split.velocity_count());
+  }
+
+  /// c of (1): (1 - alpha_m) c + alpha_m c0 = (1 - alpha_f) a + alpha_f a0.
+  VecX<double> step_acceleration(std::size_t i) const {
+    return ((1.0 - alpha_f_) * a_[i] + alpha_f_ * before_[i] - alpha_m_ * c0_[i]) / (1.0 - alpha_m_);
+  }
+
+  /// What is neither position nor velocity goes by the trapezoidal rule.
+  void add_rest(std::size_t i, double h, const VecX<double>& from, const VecX<double>& before, const VecX<double>& after,
+                VecX<double>& to) {
+    const ModuleEquations& split = *workshop_.modules()[i].module->equations();
+    const Eigen::Index rest = to.size() - split.first_velocity() - split.velocity_count();
+    to.tail(rest) = from.tail(rest) + 0.5 * h * (before.tail(rest) + after.tail(rest));
+  }
+
+  /// How far accelerations are from what they should be, the largest of all modules, relative to the largest.
+  double relative_change() {
+    std::vector<double> sizes(2 * static_cast<std::size_t>(workshop_.transport().size()), 0.0);
+    std::vector<int> ends;
+    for (int r = 0; r < workshop_.transport().size(); ++r) ends.push_back(2 * (r + 1));
+    double& difference = sizes[2 * static_cast<std::size_t>(workshop_.rank())];
+    double& largest = sizes[2 * static_cast<std::size_t>(workshop_.rank()) + 1];
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+      if (a_[i].size() == 0) continue;
+      difference = std::max(difference, (accelerations(i, trial_[i]) - a_[i]).cwiseAbs().maxCoeff());
+      largest = std::max(largest, a_[i].cwiseAbs().maxCoeff());
+    }
+    workshop_.transport().gather(sizes, ends);
+    double all = 0.0, scale = 1.0;
+    for (std::size_t r = 0; r < sizes.size(); r += 2) all = std::max(all, sizes[r]), scale = std::max(scale, sizes[r + 1]);
+    return all / scale;
+  }
+
+  double dynamics_, constraints_;
+  int most_;
+  double beta_, gamma_;
+  double alpha_m_ = 0.0, alpha_f_ = 0.0;
+  int iterations_ = 0;
+  States before_, a_, c_, c0_, change_, trial_;
+};
+
+}  // namespace
+
+GlueEntry gluing_glue() {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  return {{"gluing",
+           "implicit steps of Newmark or generalized-alpha type, iterated with the joints' projections; fixed steps",
+           "Tseng2001",
+           {{"dynamics", 1e-6, "tolerance of the accelerations, relative"},
+            {"constraints", 1e-10, "tolerance of the constraints, position and velocity"},
+            {"most", 50.0, "iterations in a step before it gives up"},
+            {"beta", 0.25, "of Newmark's method"},
+            {"gamma", 0.5, "of Newmark's method"},
+            {"rho", kNaN, "spectral radius at infinity of the generalized-alpha method, in place of beta and gamma"}}},
+          [](Workshop& workshop, const Options& options) { return std::make_unique<GluingGlue>(workshop, options); },
+          {.exact = false,
+           .adaptive = false,
+           .own_steps = true,
+           .needs_equations = true,
+           .exposes = "motion of its ports, their response D and R, and which of its numbers are velocities"}};
+}
+
+}  // namespace linkwork

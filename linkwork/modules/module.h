@@ -1,0 +1,95 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "linkwork/dynamics/status.h"
+#include "linkwork/spatial/vector.h"
+
+namespace linkwork {
+
+struct ModuleEquations;
+
+/// Motion of a port: where its frame is and how it moves, in world axes.
+struct PortMotion {
+  Mat3<double> R = Mat3<double>::Identity();
+  Vec3<double> p = Vec3<double>::Zero();
+  Vec3<double> w = Vec3<double>::Zero();
+  Vec3<double> v = Vec3<double>::Zero();
+};
+
+/// What is asked for: accelerations; or the change of positions or velocities that brings a state back onto its constraints.
+enum class Level { kPosition, kVelocity, kAcceleration };
+
+/// How ports answer to forces on them: xdd = D Q + R, six numbers a port, angular part first, world axes, Q acting at the port's
+/// origin. D is the inverse inertia seen at the ports, R what they do if nothing acts on them. R is an acceleration as an
+/// observer at rest sees it; at the levels of position and velocity it is the change that the module's own constraints ask for,
+/// which is to be subtracted.
+struct PortResponse {
+  explicit PortResponse(int ports) : D(MatX<double>::Zero(6 * ports, 6 * ports)), R(VecX<double>::Zero(6 * ports)), scale(R) {}
+
+  MatX<double> D;
+  VecX<double> R;
+  VecX<double> scale;  // how large D's diagonal could be at other positions: what counts as zero is measured by it
+};
+
+/// How far a module is from meeting its own constraints, and how fast its coordinates move.
+struct ModuleErrors {
+  double position = 0.0;
+  double velocity = 0.0;
+  double speed = 0.0;
+};
+
+struct ModuleEnergy {
+  double kinetic = 0.0;
+  double potential = 0.0;
+  double work = 0.0;  // done on the module since the start by what has no potential in it, forces on its ports included
+};
+
+/// A part of a system, developed apart from the others and joined to them at its ports. Whatever computes behind this interface,
+/// a glue cannot tell: it asks three questions, always in this order and at the same state, and nothing more.
+///
+/// The state is an array of numbers that mean something only to the module. It is integrated by others, and kept by them: the
+/// module remembers nothing between evaluations that the result depends on, so that steps can be rejected and runs resumed.
+class Module {
+ public:
+  virtual ~Module() = default;
+
+  virtual int port_count() const = 0;
+  virtual int state_size() const = 0;
+  /// How many of its numbers, the first ones, error control looks at.
+  virtual int controlled_size() const { return state_size(); }
+  virtual void start(VecX<double>& x) = 0;
+
+  /// First question, kinematics: how the ports move at a state.
+  virtual Status kinematics(double t, const VecX<double>& x, std::span<PortMotion> ports) = 0;
+  /// Second question, response: how the ports answer to forces on them, there.
+  virtual Status response(Level level, PortResponse& response) = 0;
+  /// Third question, advance: the forces on the ports are Q. At the level of acceleration `out` becomes the rate of the state;
+  /// at the others it is a state, which is corrected.
+  virtual Status advance(Level level, const VecX<double>& Q, VecX<double>& out) = 0;
+
+  /// How well the state of the last kinematics() meets the module's own constraints.
+  virtual ModuleErrors errors() const { return {}; }
+  /// Brings what integration leaves only approximately, such as the length of quaternions, back.
+  virtual void normalize(VecX<double>& /*x*/) const {}
+
+  /// Output: columns, and their values at the state of the last kinematics() with forces Q on the ports.
+  virtual const std::vector<std::string>& columns() const {
+    static const std::vector<std::string> none;
+    return none;
+  }
+  virtual Status record(const VecX<double>& /*Q*/, std::span<double> /*row*/) { return {}; }
+  /// At the state of the last kinematics().
+  virtual ModuleEnergy energy() const { return {}; }
+  /// Velocities less independent constraints, at the state of the last response().
+  virtual int dof() const { return 0; }
+  virtual int rank() const { return 0; }
+  virtual std::vector<std::string> redundant() const { return {}; }
+
+  /// For glues that need more than the three questions: the equations of motion themselves. Null: the module does not show them.
+  virtual ModuleEquations* equations() { return nullptr; }
+};
+
+}  // namespace linkwork

@@ -1,0 +1,40 @@
+#include "linkwork/modules/placement.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace linkwork {
+
+namespace {
+
+/// Shares none of which costs more than `most`, filled from the left; fewer leaves than ranks leave the last ones idle.
+Placement filled(const std::vector<double>& cost, int ranks, double most) {
+  Placement placement;
+  double sum = 0.0;
+  for (std::size_t leaf = 0; leaf < cost.size(); ++leaf) {
+    if (sum > 0.0 && sum + cost[leaf] > most) {
+      placement.ends.push_back(static_cast<int>(leaf));
+      sum = 0.0;
+    }
+    sum += cost[leaf];
+  }
+  placement.ends.push_back(static_cast<int>(cost.size()));
+  while (static_cast<int>(placement.ends.size()) < ranks) placement.ends.push_back(static_cast<int>(cost.size()));
+  return placement;
+}
+
+}  // namespace
+
+int Placement::rank_of(int leaf) const { return static_cast<int>(std::ranges::upper_bound(ends, leaf) - ends.begin()); }
+
+Placement place(const std::vector<double>& cost, int ranks) {
+  const double whole = std::accumulate(cost.begin(), cost.end(), 0.0);
+  double low = whole / ranks, high = whole;
+  for (int i = 0; i < 50; ++i) {
+    const double middle = 0.5 * (low + high);
+    (static_cast<int>(filled(cost, ranks, middle).ends.size()) <= ranks ? high : low) = middle;
+  }
+  return filled(cost, ranks, high * (1.0 + 1e-12));
+}
+
+}  // namespace linkwork

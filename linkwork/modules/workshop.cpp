@@ -1,0 +1,100 @@
+#include "linkwork/modules/workshop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+
+#include "linkwork/transport/text.h"
+
+namespace linkwork {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point before) { return std::chrono::duration<double>(Clock::now() - before).count(); }
+
+}  // namespace
+
+Workshop::Workshop(const AssemblyPlan& plan, const GroupTree& tree, Placement placement, Transport& transport)
+    : plan_(plan), tree_(tree), placement_(std::move(placement)), transport_(transport), leaf_of_(plan.modules.size()) {
+  const std::vector<int> leaves = tree.leaves();
+  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
+    leaf_of_[static_cast<std::size_t>(leaves[leaf])] = static_cast<int>(leaf);
+  for (int leaf = placement_.begin(rank()); leaf < placement_.end(rank()); ++leaf) {
+    const int index = leaves[static_cast<std::size_t>(leaf)];
+    modules_.emplace_back(index, plan.modules[static_cast<std::size_t>(index)]);
+  }
+}
+
+WorkingModule& Workshop::module(int index) {
+  return modules_[static_cast<std::size_t>(leaf_of(index) - placement_.begin(rank()))];
+}
+
+void Workshop::report(const WorkingModule& module, const std::string& trouble) {
+  if (trouble_.empty()) trouble_ = fmt::format("module '{}': {}", module.name, trouble);
+}
+
+std::string Workshop::everyones_trouble() {
+  std::string all;
+  for (const std::string& text : gather_texts(transport_, trouble_))
+    if (!text.empty()) all += (all.empty() ? "" : "; ") + text;
+  return all;
+}
+
+template <class Ask>
+void Workshop::for_each(Ask ask) {
+  const auto before = Clock::now();
+  for (std::size_t i = 0; i < modules_.size(); ++i)
+    if (const Status status = ask(modules_[i], i); !status.ok()) report(modules_[i], status.trouble);
+  seconds_ += since(before);
+}
+
+void Workshop::ask_kinematics(double t, const States& x) {
+  t_ = t;
+  for_each([&](WorkingModule& at, std::size_t i) { return at.module->kinematics(t, x[i], at.motion); });
+}
+
+void Workshop::ask_response(Level level) {
+  for_each([&](WorkingModule& at, std::size_t) {
+    Status status = at.module->response(level, at.response);
+    if (status.ok() && !(at.response.R.allFinite() && at.response.D.allFinite()))
+      status.trouble = fmt::format("its response at t = {:.9g} s is not a finite number", t_);
+    return status;
+  });
+}
+
+void Workshop::advance(Level level, States& out) {
+  for_each([&](WorkingModule& at, std::size_t i) {
+    Status status = at.module->advance(level, at.Q, out[i]);
+    if (status.ok() && !out[i].allFinite())
+      status.trouble = fmt::format("its {} at t = {:.9g} s is not a finite number",
+                                   level == Level::kAcceleration ? "rate of change" : "state", t_);
+    return status;
+  });
+}
+
+std::vector<double> measured_costs(Workshop& workshop, const States& x) {
+  constexpr int kRepetitions = 5;
+  std::vector<double> cost(workshop.plan().modules.size(), 0.0);
+  const int first = workshop.placement().begin(workshop.rank());
+  for (std::size_t i = 0; i < workshop.modules().size(); ++i) {
+    WorkingModule& at = workshop.modules()[i];
+    VecX<double> rates(x[i].size());
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int k = 0; k < kRepetitions; ++k) {
+      const auto before = Clock::now();
+      Status status = at.module->kinematics(0.0, x[i], at.motion);
+      if (status.ok()) status = at.module->response(Level::kAcceleration, at.response);
+      if (status.ok()) status = at.module->advance(Level::kAcceleration, at.Q, rates);
+      shortest = std::min(shortest, since(before));
+    }
+    cost[static_cast<std::size_t>(first) + i] = std::max(shortest, 1e-9);
+  }
+  workshop.transport().gather(cost, workshop.placement().ends);
+  return cost;
+}
+
+}  // namespace linkwork

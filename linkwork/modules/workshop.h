@@ -1,0 +1,83 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "linkwork/modules/assembly_plan.h"
+#include "linkwork/modules/placement.h"
+#include "linkwork/transport/metered.h"
+
+namespace linkwork {
+
+/// States, or rates, of the modules of one rank, in the order of leaves.
+using States = std::vector<VecX<double>>;
+
+/// A module at work, and its answers to the three questions.
+struct WorkingModule {
+  WorkingModule(int index_in_plan, const ModulePlan& plan)
+      : index(index_in_plan),
+        name(plan.name),
+        module(plan.make(plan.start)),
+        motion(static_cast<std::size_t>(plan.port_count)),
+        response(plan.port_count),
+        Q(VecX<double>::Zero(6 * plan.port_count)) {}
+
+  int index;
+  std::string name;
+  std::unique_ptr<Module> module;
+  std::vector<PortMotion> motion;
+  PortResponse response;
+  VecX<double> Q;  // forces on its ports
+};
+
+/// What one rank has of an assembly: the modules placed on it, and the way to the other ranks. All ranks do the same things in
+/// the same order.
+class Workshop {
+ public:
+  Workshop(const AssemblyPlan& plan, const GroupTree& tree, Placement placement, Transport& transport);
+
+  const AssemblyPlan& plan() const { return plan_; }
+  const GroupTree& tree() const { return tree_; }
+  const Placement& placement() const { return placement_; }
+  MeteredTransport& transport() { return transport_; }
+  int rank() const { return transport_.rank(); }
+  int rank_of(int module) const { return placement_.rank_of(leaf_of_[static_cast<std::size_t>(module)]); }
+  int leaf_of(int module) const { return leaf_of_[static_cast<std::size_t>(module)]; }
+
+  std::vector<WorkingModule>& modules() { return modules_; }
+  /// The module of the plan; it must be one of this rank's.
+  WorkingModule& module(int index);
+
+  /// The three questions, to all modules of this rank. Trouble of one of them is named, and kept until it is told to all.
+  void ask_kinematics(double t, const States& x);
+  void ask_response(Level level);
+  void advance(Level level, States& out);
+
+  /// Trouble of any module of this rank since the last call of clear_trouble().
+  const std::string& trouble() const { return trouble_; }
+  void clear_trouble() { trouble_.clear(); }
+  void report(const WorkingModule& module, const std::string& trouble);
+  /// What went wrong on any rank; empty if nothing did. All ranks call it.
+  std::string everyones_trouble();
+
+  double seconds_in_modules() const { return seconds_; }
+
+ private:
+  template <class Ask>
+  void for_each(Ask ask);
+
+  const AssemblyPlan& plan_;
+  const GroupTree& tree_;
+  Placement placement_;
+  MeteredTransport transport_;
+  std::vector<int> leaf_of_;
+  std::vector<WorkingModule> modules_;
+  double t_ = 0.0;
+  std::string trouble_;
+  double seconds_ = 0.0;
+};
+
+/// The time an evaluation takes in each module, by leaf, on every rank: measured where the modules are.
+std::vector<double> measured_costs(Workshop& workshop, const States& x);
+
+}  // namespace linkwork

@@ -1,0 +1,38 @@
+#include "linkwork/transport/metered.h"
+
+#include <chrono>
+#include <ctime>
+
+namespace linkwork {
+
+double busy_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+template <class Exchange>
+void MeteredTransport::meter(std::size_t numbers, Exchange exchange) {
+  if (size() == 1) return;
+  const auto before = std::chrono::steady_clock::now();
+  const double busy = busy_seconds();
+  exchange();
+  traffic_.busy_seconds += busy_seconds() - busy;
+  traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+  traffic_.bytes += static_cast<double>(numbers * sizeof(double));
+  ++traffic_.messages;
+}
+
+void MeteredTransport::broadcast(std::span<double> data, int root) {
+  meter(data.size(), [&] { inner_.broadcast(data, root); });
+}
+
+void MeteredTransport::gather(std::span<double> data, std::span<const int> ends) {
+  meter(data.size(), [&] { inner_.gather(data, ends); });
+}
+
+void MeteredTransport::wait_for_all() {
+  meter(0, [&] { inner_.wait_for_all(); });
+}
+
+}  // namespace linkwork

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "linkwork/transport/transport.h"
+
+namespace linkwork {
+
+/// Time this thread has computed: other work on the machine does not count.
+double busy_seconds();
+
+/// Counts what goes through another transport, and the time spent in it: mostly waiting for others.
+class MeteredTransport final : public Transport {
+ public:
+  struct Traffic {
+    long messages = 0;
+    double bytes = 0.0;  // sent and received
+    double seconds = 0.0;
+    double busy_seconds = 0.0;  // of them, those in which the processor worked, or waited without sleeping
+  };
+
+  explicit MeteredTransport(Transport& inner) : inner_(inner) {}
+
+  int rank() const override { return inner_.rank(); }
+  int size() const override { return inner_.size(); }
+  void broadcast(std::span<double> data, int root) override;
+  void gather(std::span<double> data, std::span<const int> ends) override;
+  void wait_for_all() override;
+
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  template <class Exchange>
+  void meter(std::size_t numbers, Exchange exchange);
+
+  Transport& inner_;
+  Traffic traffic_;
+};
+
+}  // namespace linkwork

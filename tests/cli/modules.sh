@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Modules joined by a glue: the same bytes on any number of threads and processes, and what a run says of its glue.
+set -euo pipefail
+source "$SOURCE_DIR/tests/cli/expect.bash"
+
+for model in four_bar_modules ring_groups rover_modules chain_modules; do
+  for threads in 1 2 4; do
+    "$LINKWORK" run "$model" --end 0.1 --quiet --no-report --threads "$threads" --out "threads$threads"
+    cmp threads1/trajectory.csv "threads$threads/trajectory.csv" || fail "$model differs on $threads threads"
+  done
+  if command -v mpirun >/dev/null; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    for ranks in 1 2 3 4; do
+      mpirun -n "$ranks" --oversubscribe "$LINKWORK" run "$model" --end 0.1 --quiet --no-report --out "ranks$ranks"
+      cmp threads1/trajectory.csv "ranks$ranks/trajectory.csv" || fail "$model differs on $ranks ranks"
+    done
+    python3 -c "
+import json
+summary = json.load(open('ranks3/summary.json'))
+assert (summary['ranks'], summary['threads'], summary['glue']) == (3, 1, 'hierarchical'), summary
+assert summary['modules']['messages_per_step'] > 0 and sum(summary['modules']['of_rank']) == summary['modules']['count']"
+  fi
+done
+python3 -c "
+import json
+summary = json.load(open('threads2/summary.json'))
+assert (summary['ranks'], summary['threads']) == (1, 2), summary
+modules = summary['modules']
+assert modules['sticky']['position_max'] < 1e-10 and 0 < modules['pretty'] < 1e-6 and modules['inexpensive'] > 0, modules
+assert 'response D and R' in modules['green']['exposes'] and modules['green']['numbers'] > 0, modules"
+
+# Every glue runs from the command line; one that joins nothing says so.
+mapfile -t glues < <("$LINKWORK" list glues | grep -v '^ ' | cut -d' ' -f1)
+for glue in "${glues[@]}"; do
+  "$LINKWORK" run gear_train_modules --end 0.05 --quiet --no-report --glue "$glue" || fail "--glue $glue is listed but does not run"
+done
+expect 2 "there is nothing for glue 'hierarchical' to join: the model has no modules" "$LINKWORK" run four_bar --glue hierarchical
+expect 2 "--threads: the model is solved as one" "$LINKWORK" run four_bar --threads 2
+expect 2 "--threads: the value is '0'" "$LINKWORK" run four_bar_modules --threads 0
+expect 2 "formulation 'lagrange' does not go with glue 'hierarchical'" \
+  "$LINKWORK" run four_bar_modules --glue hierarchical --formulation lagrange
+expect 2 "integrator 'ida' does not go with glue" "$LINKWORK" run four_bar_modules --glue hierarchical --integrator ida
+expect 0 'lagrange' "$LINKWORK" run four_bar_modules --end 0.01 --formulation lagrange
+
+# A process that dies ends the others, and is named.
+if command -v mpirun >/dev/null; then
+  mpirun -n 2 --oversubscribe "$LINKWORK" run chain_modules --set n=40 --end 100 --quiet --no-report --out dies >log 2>&1 &
+  job=$!
+  for _ in $(seq 200); do
+    if [[ -s dies/trajectory.csv ]] || ! kill -0 "$job" 2>/dev/null; then break; fi
+    sleep 0.1
+  done
+  kill -9 "$(pgrep -P "$job" | tail -n 1)"
+  code=0
+  wait "$job" || code=$?
+  ((code != 0)) || fail 'a run went on without one of its processes'
+  grep -q 'rank [01]' log || { cat log >&2; fail 'the dead process is not named'; }
+fi

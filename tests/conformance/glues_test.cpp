@@ -1,0 +1,211 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "linkwork/modules/glues/catalog.h"
+#include "tests/support/assemblies.h"
+#include "tests/support/mechanisms.h"
+
+namespace linkwork {
+namespace {
+
+using test::Rows;
+
+Spec assembly(const std::string& name, const std::string& glue, double end) {
+  Spec spec = test::library_spec(name);
+  spec.settings.end = end;
+  spec.settings.glue = parse_choice(glue, {});
+  return spec;
+}
+
+TEST(Assemblies, AreAmongTheReadyModels) { EXPECT_GE(test::library_assemblies().size(), 7U); }
+
+/// The reference for everything here: the same model in one piece, same method and step.
+TEST(ExactGlues, EqualTheSystemInOnePieceOverTwoSeconds) {
+  for (const std::string& name : test::library_assemblies()) {
+    const Rows whole = test::run_in_one_piece(assembly(name, "none", 2.0));
+    ASSERT_TRUE(whole.summary.completed) << name << ": " << whole.summary.status;
+    for (const GlueEntry& glue : glues()) {
+      if (!glue.traits.exact) continue;
+      const Rows parts = test::run_modules(assembly(name, glue.info.name, 2.0));
+      ASSERT_TRUE(parts.summary.completed) << name << ", " << glue.info.name << ": " << parts.summary.status;
+      const auto [difference, column] = test::largest_difference(parts, whole);
+      EXPECT_LE(difference, 1e-9) << name << ", " << glue.info.name << ", " << column;
+      EXPECT_EQ(parts.summary.dof, whole.summary.dof) << name << ", " << glue.info.name;
+      EXPECT_EQ(parts.summary.rank, whole.summary.rank) << name << ", " << glue.info.name;
+      EXPECT_LE(parts.summary.modules->sticky, 1e-10) << name << ", " << glue.info.name;
+    }
+  }
+}
+
+TEST(ExactGlues, EqualTheSystemInOnePieceWithAdaptiveSteps) {
+  for (const std::string& name : {"four_bar_modules", "rover_modules", "gear_train_modules"})
+    for (const GlueEntry& glue : glues()) {
+      if (!glue.traits.exact || !glue.traits.adaptive) continue;
+      Spec spec = assembly(name, glue.info.name, 0.5);
+      spec.settings.integrator = {"dopri45", {}, {}};
+      spec.settings.rtol = 1e-8;
+      Spec whole_spec = spec;
+      whole_spec.settings.glue = {"none", {}, {}};
+      const Rows parts = test::run_modules(spec), whole = test::run_in_one_piece(whole_spec);
+      ASSERT_TRUE(parts.summary.completed) << name << ": " << parts.summary.status;
+      EXPECT_EQ(parts.summary.steps, whole.summary.steps) << name << ", " << glue.info.name;
+      EXPECT_LE(test::largest_difference(parts, whole).first, 1e-9) << name << ", " << glue.info.name;
+    }
+}
+
+bool same_bits(const Rows& a, const Rows& b) {
+  if (a.columns != b.columns || a.rows.size() != b.rows.size()) return false;
+  for (std::size_t r = 0; r < a.rows.size(); ++r)
+    if (std::memcmp(a.rows[r].data(), b.rows[r].data(), a.rows[r].size() * sizeof(double)) != 0) return false;
+  return true;
+}
+
+TEST(Glues, GiveTheSameBitsOnAnyNumberOfThreads) {
+  for (const std::string& name : test::library_assemblies())
+    for (const GlueEntry& glue : glues()) {
+      const Spec spec = assembly(name, glue.info.name, 0.1);
+      const AssemblyPlan plan = test::started_plan(spec);
+      const Choice choice{glue.info.name, {}, {}};
+      const Rows one = test::run_plan(plan, choice, 1);
+      EXPECT_GE(one.rows.size(), 1U) << name << ", " << glue.info.name << ": " << one.summary.status;
+      for (const int threads : {2, 3, 4}) {
+        const Rows several = test::run_plan(plan, choice, threads);
+        EXPECT_TRUE(same_bits(several, one)) << name << ", " << glue.info.name << " on " << threads;
+      }
+    }
+}
+
+TEST(Glues, SayWhatTheyAskOfModules) {
+  for (const GlueEntry& glue : glues()) {
+    EXPECT_FALSE(glue.info.reference.empty()) << glue.info.name;
+    EXPECT_FALSE(glue.traits.exposes.empty()) << glue.info.name;
+  }
+}
+
+TEST(ComplianceGlue, EqualsTheFormulationOfThatNameInOnePiece) {
+  Spec spec = assembly("four_bar_modules", "compliance:stiffness=1e4", 1.0);
+  spec.settings.stabilization = {"none", {}, {}};
+  Spec whole = spec;
+  whole.settings.glue = {"none", {}, {}};
+  whole.settings.formulation = parse_choice("compliance:stiffness=1e4", {});
+  const Rows parts = test::run_modules(spec);
+  EXPECT_LE(test::largest_difference(parts, test::run_in_one_piece(whole)).first, 1e-9);
+  EXPECT_GT(parts.summary.modules->sticky, 1e-6);  // springs give way
+}
+
+/// [Khan2006] section 7.3, fixed steps of 1 ms over 10 s: the projection holds the pin near 1e-12 m whatever sigma is; springs of
+/// 1e6 N/m let it go by 1e-3 m, softer ones by more. (The paper's method A has no dampers.)
+TEST(FourBarInTwoModules, HasTheConstraintErrorsOfThePaper) {
+  for (const char* sigma : {"10", "30", "60"}) {
+    Spec spec = assembly("four_bar_modules", std::string("projection:sigma=") + sigma, 10.0);
+    spec.settings.stabilization = {"none", {}, {}};
+    const Rows run = test::run_modules(spec, 2);
+    ASSERT_TRUE(run.summary.completed);
+    EXPECT_LT(run.summary.modules->sticky, 2e-9) << sigma;
+  }
+  double before = 1.0;
+  for (const char* stiffness : {"1e4", "1e5", "1e6"}) {
+    Spec spec = assembly("four_bar_modules", std::string("compliance:damping=0,stiffness=") + stiffness, 10.0);
+    spec.settings.stabilization = {"none", {}, {}};
+    if (std::string(stiffness) == "1e6") spec.settings.step = 1e-4;  // as the paper says, 1 ms is too long for it
+    const Rows run = test::run_modules(spec, 2);
+    ASSERT_TRUE(run.summary.completed);
+    EXPECT_LT(run.summary.modules->sticky, before);
+    before = run.summary.modules->sticky;
+  }
+  EXPECT_LT(before, 1e-2);
+  EXPECT_GT(before, 1e-4);
+}
+
+/// [Tseng2001] section 3.3: steps of 0.4 s.
+TEST(GluingGlue, TakesLongStepsOnTheParallelFourBar) {
+  for (const char* beta : {"0.25", "0.16666666666666666"}) {
+    Spec spec = assembly("parallel_four_bar_modules", std::string("gluing:beta=") + beta, 10.0);
+    spec.settings.step = spec.settings.output_every = 0.4;
+    const Rows run = test::run_modules(spec);
+    ASSERT_TRUE(run.summary.completed) << run.summary.status;
+    EXPECT_LE(run.summary.modules->most_iterations, 3);
+    for (std::size_t r = 0; r < run.rows.size(); ++r) {
+      const double t = run.of("t")[r], exact = 2.0 * std::acos(-1.0) - t * t / 27.0;
+      EXPECT_NEAR(run.of("v.left.q1")[r], exact, 0.01 * exact) << t;
+    }
+  }
+}
+
+TEST(GluingGlue, IsOfSecondOrderOnTheFourBarWithFewIterations) {
+  const double exact = 2.8281720120366263;  // tests/oracles/four_bar_khan.json, theta at 1 s
+  double before = 0.0;
+  for (const double step : {0.01, 0.005, 0.0025}) {
+    Spec spec = assembly("four_bar_modules", "gluing", 1.0);
+    spec.settings.step = step;
+    const Rows run = test::run_modules(spec);
+    ASSERT_TRUE(run.summary.completed) << run.summary.status;
+    EXPECT_LE(run.summary.modules->most_iterations, 4) << step;
+    const double error = std::abs(run.last("q.left.theta") - exact);
+    if (before > 0.0) EXPECT_NEAR(before / error, 4.0, 0.6) << step;
+    before = error;
+  }
+}
+
+TEST(WaveformGlue, ComesToTheRungeKuttaSolutionOfTheWhole) {
+  const Rows whole = test::run_in_one_piece(assembly("gear_train_modules", "none", 1.0));
+  int jacobi = 0;
+  for (const char* glue : {"waveform", "waveform:seidel=1", "waveform:window=7"}) {
+    const Rows run = test::run_modules(assembly("gear_train_modules", glue, 1.0));
+    ASSERT_TRUE(run.summary.completed) << run.summary.status;
+    EXPECT_LE(test::largest_difference(run, whole).first, 1e-9) << glue;
+    EXPECT_GT(run.summary.modules->most_iterations, 1) << glue;
+    if (jacobi == 0) jacobi = run.summary.modules->most_iterations;
+    EXPECT_LE(run.summary.modules->most_iterations, jacobi) << glue;  // the newest waves, or shorter windows, need no more
+  }
+}
+
+std::string remarks_of(const Rows& run) {
+  std::string all = run.summary.status;
+  for (const std::string& note : run.summary.notes) all += "\n" + note;
+  return all;
+}
+
+/// Two masses on a line, joined rigidly; b follows a. rho = m_B / m_A.
+Spec two_masses(double first, double second, const std::string& glue) {
+  ReadOptions options;
+  options.load = [&](const std::filesystem::path& file) {
+    const double mass = file.stem() == "a" ? first : second;
+    return "linkwork = 1\n[[body]]\nname = \"m\"\nmass = " + std::to_string(mass) +
+           "\ninertia = [1, 1, 1]\n[[joint]]\nname = \"x\"\ntype = \"prismatic\"\nparent = { body = \"ground\" }\nchild = { body "
+           "= \"m\" }\n"
+           "axis = [1, 0, 0]\n[[port]]\nname = \"p\"\nbody = \"m\"\n[[force]]\ntype = \"force\"\njoint = \"x\"\nvalue = "
+           "\"sin(3*t)\"\n";
+  };
+  Spec spec = read_model_text(
+      "linkwork = 1\n[[module]]\nname = \"a\"\nfile = \"a.toml\"\n[[module]]\nname = \"b\"\nfile = \"b.toml\"\n"
+      "[[connection]]\nname = \"rod\"\ntype = \"point-on-plane\"\naxis = [1, 0, 0]\na = \"a.p\"\nb = \"b.p\"\n",
+      "masses.toml", options);
+  spec.settings.end = 0.1;
+  spec.settings.glue = parse_choice(glue, {});
+  return spec;
+}
+
+TEST(WaveformGlue, ComputesRhoAcrossConstraintsAndRelaxesOrRefuses) {
+  // The error goes from one mass to the other by m_B/m_A: the lighter follower converges.
+  const Rows light = test::run_modules(two_masses(2.0, 1.0, "waveform"));
+  EXPECT_TRUE(light.summary.completed) << light.summary.status;
+  EXPECT_NE(remarks_of(light).find("rho = 0.5"), std::string::npos) << remarks_of(light);
+  const Rows heavy = test::run_modules(two_masses(1.0, 3.0, "waveform"));
+  EXPECT_TRUE(heavy.summary.completed) << heavy.summary.status;
+  EXPECT_NE(remarks_of(heavy).find("rho = 3 across the joints between modules, relaxed by 0.4 to 0.6"), std::string::npos)
+      << remarks_of(heavy);
+  const Rows exact = test::run_modules(two_masses(1.0, 3.0, "hierarchical"));
+  EXPECT_LE(test::largest_difference(heavy, exact).first, 1e-9);
+  const Rows refused = test::run_modules(two_masses(1.0, 3.0, "waveform:relax=0"));
+  EXPECT_FALSE(refused.summary.completed);
+  EXPECT_NE(refused.summary.status.find("multiplied by rho = 3"), std::string::npos) << refused.summary.status;
+  const Rows hopeless = test::run_modules(two_masses(1.0, 300.0, "waveform"));
+  EXPECT_FALSE(hopeless.summary.completed);
+  EXPECT_NE(hopeless.summary.status.find("would not converge"), std::string::npos) << hopeless.summary.status;
+}
+
+}  // namespace
+}  // namespace linkwork

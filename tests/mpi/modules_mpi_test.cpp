@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "linkwork/io/model_file.h"
+#include "linkwork/modules/assembly_run.h"
+#include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/glues/catalog.h"
+#include "tests/mpi/world.h"
+
+namespace linkwork {
+namespace {
+
+using test::world;
+
+std::vector<std::vector<double>> rows_of(const AssemblyPlan& plan, const Choice& glue, Transport& transport) {
+  std::vector<std::vector<double>> rows;
+  AssemblyRun run(plan, glue, transport);
+  AssemblyObserver observer;
+  observer.row = [&](std::span<const double> row) { rows.emplace_back(row.begin(), row.end()); };
+  run.run(observer);
+  return rows;
+}
+
+/// Reductions happen in an order that the model fixes: as many ranks as there may be give the same bits.
+TEST(ModulesOverMpi, GiveTheBitsOfOneProcessWithEveryGlue) {
+  for (const char* name : {"four_bar_modules", "ring_groups", "rover_modules", "chain_modules", "gear_train_modules"})
+    for (const GlueEntry& glue : glues()) {
+      Spec spec = read_model_file(std::string(LINKWORK_SOURCE_DIR "/models/") + name + ".toml");
+      spec.settings.end = 0.05;
+      const Choice choice{glue.info.name, {}, {}};
+      AssemblyPlan plan = plan_assembly(spec);
+      std::unique_ptr<const Model> model;
+      start_together(plan, spec, world(), model);
+      EXPECT_EQ(model != nullptr, world().rank() == 0);  // only rank 0 has the whole
+      const auto together = rows_of(plan, choice, world());
+      if (world().rank() != 0) continue;
+      InProcess alone;
+      const auto one = rows_of(plan, choice, alone);
+      ASSERT_EQ(together.size(), one.size()) << name << ", " << glue.info.name;
+      for (std::size_t r = 0; r < one.size(); ++r)
+        ASSERT_EQ(std::memcmp(together[r].data(), one[r].data(), one[r].size() * sizeof(double)), 0)
+            << name << ", " << glue.info.name << ", row " << r;
+    }
+}
+
+}  // namespace
+}  // namespace linkwork
