@@ -164,37 +164,54 @@ void adaptive(StudyContext& context, StudyResult& result) {
 }
 
 void fixed(StudyContext& context, StudyResult& result) {
+  constexpr double kEarly = 1.5;  // s
   Part& part = result.add_part("Section 7.3: fixed steps",
-                               "Steps of 1 ms of the fourth-order method, each module on a thread of its own: the case for real "
-                               "time and hardware in the loop. "
-                               "k = 1e6 N/m runs with 0.1 ms.");
-  Figure a{"Fig. 10a: compliance, error of the pin", "t (s)", "m", false, true},
-      b{"Fig. 10b: projection, error of the pin", "t (s)", "m", false, true};
-  double stiffest = 0.0, worst = 0.0;
+                               "Steps of 1 ms of the fifth-order method, each module on a thread of its own: the case for real "
+                               "time and hardware in the loop. k = 1e6 N/m "
+                               "runs with 0.1 ms. The torque makes the crank turn faster and faster, and the error of any method "
+                               "of fixed step grows with it; so errors "
+                               "are given for the first 1.5 s, and without the torque for the whole duration.");
+  Figure a{"Fig. 10a: compliance, error of the pin", "t (s)", "m", false, true};
+  Figure b{"Fig. 10b: projection, error of the pin", "t (s)", "m", false, true};
+  const auto run_with = [&](const std::string& glue, double step, bool torque) {
+    Spec spec = four_bar(context, glue);
+    spec.settings.integrator = {"ode5", {}, {}};
+    spec.settings.step = step;
+    if (!torque) spec.forces.clear();
+    return run_modules(spec, 2);
+  };
+  const auto early = [&](const ModuleRun& run) {
+    double error = 0.0;
+    for (std::size_t i = 0; i < run.rows.size() && run["t"][i] <= kEarly; ++i) error = std::max(error, run["error.position"][i]);
+    return error;
+  };
+  double stiffest = 0.0, stiffest_later = 0.0, worst = 0.0, worst_later = 0.0, coasting = 0.0;
   for (const double k : {1e2, 1e3, 1e4, 1e5, 1e6}) {
     context.progress(fmt::format("fixed steps, k = {:g}", k));
-    Spec spec = four_bar(context, compliance(k));
-    if (k > 5e5) spec.settings.step = 1e-4;
-    const ModuleRun run = run_modules(spec, 2);
+    const ModuleRun run = run_with(compliance(k), k > 5e5 ? 1e-4 : 1e-3, true);
     a.series.push_back({fmt::format("k = {:g}", k), run["t"], visible(run["error.position"])});
-    stiffest = run.summary.modules->sticky;
+    stiffest = early(run), stiffest_later = run.summary.modules->sticky;
   }
   for (const double sigma : {10.0, 30.0, 60.0}) {
     context.progress(fmt::format("fixed steps, sigma = {:g}", sigma));
-    const ModuleRun run = run_modules(four_bar(context, projection(sigma)), 2);
+    const ModuleRun run = run_with(projection(sigma), 1e-3, true);
     b.series.push_back({fmt::format("sigma = {:g}", sigma), run["t"], visible(run["error.position"])});
-    worst = std::max(worst, run.summary.modules->sticky);
+    worst = std::max(worst, early(run));
+    worst_later = std::max(worst_later, run.summary.modules->sticky);
+    coasting = std::max(coasting, run_with(projection(sigma), 1e-3, false).summary.modules->sticky);
   }
   part.figures = {a, b};
-  part.claims.push_back(
-      {"fixed-projection", "The projection method holds the pin whatever sigma is", "about 1e-12 m",
-       fmt::format("{:.1e} m", worst),
-       worst < 5e-11  ? Holds::kYes
-       : worst < 1e-8 ? Holds::kPartly
-                      : Holds::kNo,
-       "near the end the crank turns ten times as fast as at the start, and the error of a step grows with it"});
+  part.claims.push_back({"fixed-projection", "The projection method holds the pin whatever sigma is", "about 1e-12 m",
+                         fmt::format("{:.1e} m in the first {} s, {:.1e} m at all, {:.1e} m without the torque", worst, kEarly,
+                                     worst_later, coasting),
+                         std::max(worst, coasting) < 1e-11 ? (worst_later < 1e-11 ? Holds::kYes : Holds::kPartly) : Holds::kNo,
+                         "later the crank turns so fast that a step of 1 ms is no longer short"});
   part.claims.push_back({"fixed-compliance", "The compliance method reaches 1e-3 m with k = 1e6 N/m", "1e-3 m",
-                         fmt::format("{:.1e} m", stiffest), stiffest > 1e-4 && stiffest < 5e-3 ? Holds::kYes : Holds::kNo});
+                         fmt::format("{:.1e} m in the first {} s, {:.1e} m at all", stiffest, kEarly, stiffest_later),
+                         stiffest < 1e-3 && stiffest > 1e-6 ? Holds::kYes : Holds::kNo, "it grows with the forces in the pin"});
+  part.claims.push_back({"incomparable", "Springs never come near the errors of the projection", "Section 7.3",
+                         fmt::format("{:.0e} times as large", stiffest / worst),
+                         stiffest > 1e3 * worst ? Holds::kYes : Holds::kNo});
 }
 
 /// One evaluation of both methods, written out for the two chains of the paper with a number type that counts. Sines and cosines

@@ -46,7 +46,7 @@ Json measured(const Size& size, const AssemblyPlan& plan, Transport& transport, 
   AssemblyRun run(plan, plan.settings.glue, transport);
   transport.wait_for_all();
   const auto before = std::chrono::steady_clock::now();
-  const double busy_before = busy_seconds();
+  const double busy_before = busy_seconds() - run.workshop().transport().traffic().busy_seconds;
   const Summary summary = run.run();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   const MeteredTransport::Traffic traffic = run.workshop().transport().traffic();
@@ -154,18 +154,20 @@ int measure(const std::string& file, bool quick) {
   return 0;
 }
 
-/// time = work/p + glue (p - 1) + latency depth + bytes/bandwidth: a rank's share of the modules and their groups, the groups
-/// that span ranks and are solved by all, and the exchanges, which go through depth = log2 p rounds.
+/// time = work/p + groups' cost + latency depth + bytes/bandwidth: a rank's share of the modules, of the groups that lie on it,
+/// the p - 1 groups that span ranks and are solved by all, and the exchanges, which go through depth = log2 p rounds.
 struct CostModel {
   double work = 0.0;                           // us a step, all modules
-  double spanning = 0.0;                       // us a step for each group that spans ranks
+  double group = 0.0;                          // us a step for each group
   double latency = 0.0;                        // us for each exchange and round
   double per_byte = 0.0;                       // us
   double messages = 0.0, bytes_of_rank = 0.0;  // a step
+  double modules = 0.0;
 
   double at(double p) const {
+    const double used = std::min(p, modules);
     const double exchanges = p > 1.0 ? messages * latency * std::ceil(std::log2(p)) + bytes_of_rank * p * per_byte : 0.0;
-    return work / p + spanning * (p - 1.0) + exchanges;
+    return work / used + group * ((modules - used) / used + used - 1.0) + exchanges;
   }
 };
 
@@ -188,7 +190,7 @@ int fit(const std::string& file) {
         us = line["us"].get<double>();
     return us;
   };
-  for (const std::string& kind : {"threads", "mpi"}) {
+  for (const std::string kind : {"threads", "mpi"}) {
     fmt::print("\n{}: two against one\n", kind);
     for (const Size& size : sizes(false)) {
       const Json *one = run(kind, 1, size.modules, size.bodies()), *two = run(kind, 2, size.modules, size.bodies());
@@ -203,17 +205,20 @@ int fit(const std::string& file) {
     const Json *one = run(kind, 1, 64, 52), *two = run(kind, 2, 64, 52);
     if (!one || !two) continue;
     CostModel model;
-    model.work = (*one)["busiest_us"].get<double>();
+    const double all = (*one)["busiest_us"].get<double>(), share = (*one)["glue_share"].get<double>();
+    model.modules = 64.0;
+    model.work = all / (1.0 + share);
+    model.group = (all - model.work) / (model.modules - 1.0);
     model.messages = (*two)["messages"].get<double>();
     model.bytes_of_rank = (*two)["bytes"].get<double>() / 2.0;
-    model.spanning = std::max(0.0, (*two)["busiest_us"].get<double>() - 0.5 * model.work);
     model.latency = exchange_us(kind, 8);
     model.per_byte = std::max(0.0, exchange_us(kind, 20000) - model.latency) / (2.0 * 8.0 * 20000.0);
     fmt::print(
-        "  cost of a step, 64 modules of 52 bodies: {:.0f} us / p + {:.1f} us (p - 1) + {:.1f} exchanges of {:.2f} us log2(p) + "
-        "{:.0f} bytes p at {:.0f} MB/s\n",
-        model.work, model.spanning, model.messages, model.latency, model.bytes_of_rank,
-        model.per_byte > 0.0 ? 1.0 / model.per_byte : 0.0);
+        "  cost of a step, 64 modules of 52 bodies: {:.0f} us / p for modules, {:.1f} us a group (64/p - 1 of a rank's own, p - "
+        "1 that span "
+        "ranks), {:.1f} exchanges of {:.2f} us log2(p), {:.0f} bytes p at {:.0f} MB/s; measured with 2: {:.0f} us\n",
+        model.work, model.group, model.messages, model.latency, model.bytes_of_rank,
+        model.per_byte > 0.0 ? 1.0 / model.per_byte : 0.0, (*two)["busiest_us"].get<double>());
     for (const int p : {2, 8, 64, 1024})
       fmt::print("  {:5} ranks: {:9.1f} us a step, {:6.2f} times one rank{}\n", p, model.at(p), model.at(1) / model.at(p),
                  p > 64 ? " (more ranks than modules: the rest would wait)" : "");

@@ -30,7 +30,8 @@ struct AssemblyPlan {
   std::vector<ModulePlan> modules;
   std::vector<Connection> connections;
   std::vector<SpringLink> springs;
-  Nest nest;  // of the modules
+  Nest nest;                       // of the modules
+  std::vector<std::string> notes;  // for the summary: what was chosen or changed for the user
 
   /// Pairs of modules with a joint or spring between them.
   std::vector<std::pair<int, int>> joined() const;

@@ -193,6 +193,7 @@ Summary AssemblyRun::run(const AssemblyObserver& observer) {
 }
 
 bool AssemblyRun::evaluate_start() {
+  summary_.notes = plan_.notes;
   if (const Status status = evaluate(rates_); !status.ok()) return stop(status.trouble);
   int inner_rank = 0, dof = 0;
   std::string redundant;

@@ -70,6 +70,7 @@ void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport, 
       AssemblyReport report;
       const State start = assemble(*model, report);
       values = joint_values(*model, start.q, start.v);
+      if (!report.moved.empty()) plan.notes.push_back(describe(report));
     } catch (const InputError& error) {
       trouble = error.what();
     }

@@ -52,6 +52,7 @@ class WaveformGlue : public HierarchicalGlue {
       first_row_.push_back(rows_);
       rows_ += connection.row_count();
     }
+    set_order();
   }
 
   int iterations() const override { return iterations_; }
@@ -69,6 +70,25 @@ class WaveformGlue : public HierarchicalGlue {
   }
 
  private:
+  /// Modules in the order in which they take their turn: those that lead a joint before those that follow, as far as that goes.
+  void set_order() {
+    const AssemblyPlan& plan = workshop_.plan();
+    std::vector<char> taken(leaves_.size(), 0);
+    const auto waits = [&](int leaf) {
+      return std::ranges::any_of(plan.connections, [&](const Connection& connection) {
+        if (connection.a.is_ground() || connection.b.is_ground()) return false;
+        return follower(connection) == leaves_[at(leaf)] && !taken[at(workshop_.leaf_of(connection.a.module))];
+      });
+    };
+    while (order_.size() < leaves_.size()) {
+      int next = -1;
+      for (int leaf = 0; leaf < static_cast<int>(leaves_.size()); ++leaf)
+        if (!taken[at(leaf)] && (next < 0 || (waits(next) && !waits(leaf)))) next = leaf;
+      taken[at(next)] = 1;
+      order_.push_back(next);
+    }
+  }
+
   /// Fills ahead_ with the states at the ends of a window's steps. Windows that do not converge are halved.
   Status go_through_window(double t, double h, const States& from) {
     if (rows_ > 0 && rho_ < 0.0) {
@@ -212,7 +232,7 @@ class WaveformGlue : public HierarchicalGlue {
     for (int j = 1; j <= most_; ++j) {
       iterations_ = j;
       last_ = waves_;
-      const double change = seidel_ ? sweep_in_turn(t, h, steps, from) : sweep_at_once(t, h, steps, from);
+      const double change = seidel_ || rows_ > 0 ? sweep_in_turn(t, h, steps, from) : sweep_at_once(t, h, steps, from);
       if (!std::isfinite(change)) break;
       if (const std::string trouble = workshop_.everyones_trouble(); !trouble.empty()) {
         workshop_.clear_trouble();
@@ -305,7 +325,7 @@ class WaveformGlue : public HierarchicalGlue {
   }
 
   double sweep_in_turn(double t, double h, int steps, const States& from) {
-    for (int leaf = 0; leaf < static_cast<int>(leaves_.size()); ++leaf) {
+    for (const int leaf : order_) {
       const int first = workshop_.placement().begin(workshop_.rank());
       if (leaf >= first && leaf < workshop_.placement().end(workshop_.rank()))
         go_alone(at(leaf - first), t, h, steps, from[at(leaf - first)], waves_);
@@ -460,6 +480,7 @@ class WaveformGlue : public HierarchicalGlue {
   bool seidel_, relax_;
   const Tableau& tableau_;
   std::vector<int> leaves_;
+  std::vector<int> order_;       // of leaves, one after another
   std::vector<int> first_port_;  // by leaf
   std::vector<int> first_row_;   // by connection
   int rows_ = 0;
@@ -485,7 +506,7 @@ GlueEntry waveform_glue() {
            {{"window", 20.0, "steps in a window"},
             {"tolerance", 1e-11, "change of positions and velocities of ports at which it stops"},
             {"most", 100.0, "iterations before a window is halved"},
-            {"seidel", 0.0, "0: Jacobi, all modules at once; 1: Gauss-Seidel, one after another"},
+            {"seidel", 0.0, "0: Jacobi, all modules at once if only springs join them; 1: Gauss-Seidel, one after another"},
             {"relax", 1.0, "1: constraints between modules are relaxed as rho asks for; 0: refused if rho is 0.9 or more"}}},
           [](Workshop& workshop, const Options& options) { return std::make_unique<WaveformGlue>(workshop, options); },
           {.exact = false,

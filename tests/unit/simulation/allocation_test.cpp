@@ -63,11 +63,11 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
 }
 
 TEST(Allocation, NoneInAnyStepOfModulesAfterTheFirst) {
-  for (const std::string& glue : {"hierarchical", "compliance"})
-    for (const std::string& integrator : {"rk4", "dopri45"}) {
+  for (const std::string glue : {"hierarchical", "compliance"})
+    for (const std::string integrator : {"rk4", "dopri45"}) {
       Spec spec = test::library_spec("rover_modules");
       spec.settings.integrator = {integrator, {}, {}};
-      spec.settings.end = 0.02;
+      spec.settings.end = 0.2;
       spec.settings.output_every = 1.0;
       AssemblyPlan plan = plan_assembly(spec);
       InProcess alone;
