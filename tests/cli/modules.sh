@@ -5,13 +5,13 @@ source "$SOURCE_DIR/tests/cli/expect.bash"
 
 for model in four_bar_modules ring_groups rover_modules chain_modules; do
   for threads in 1 2 4; do
-    "$LINKWORK" run "$model" --end 0.1 --quiet --no-report --threads "$threads" --out "threads$threads"
+    "$LINKWORK" run "$model" --end 0.03 --quiet --no-report --threads "$threads" --out "threads$threads"
     cmp threads1/trajectory.csv "threads$threads/trajectory.csv" || fail "$model differs on $threads threads"
   done
   if command -v mpirun >/dev/null; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     for ranks in 1 2 3 4; do
-      mpirun -n "$ranks" --oversubscribe "$LINKWORK" run "$model" --end 0.1 --quiet --no-report --out "ranks$ranks"
+      mpirun -n "$ranks" --oversubscribe "$LINKWORK" run "$model" --end 0.03 --quiet --no-report --out "ranks$ranks"
       cmp threads1/trajectory.csv "ranks$ranks/trajectory.csv" || fail "$model differs on $ranks ranks"
     done
     python3 -c "

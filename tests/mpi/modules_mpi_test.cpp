@@ -27,7 +27,7 @@ TEST(ModulesOverMpi, GiveTheBitsOfOneProcessWithEveryGlue) {
   for (const char* name : {"four_bar_modules", "ring_groups", "rover_modules", "chain_modules", "gear_train_modules"})
     for (const GlueEntry& glue : glues()) {
       Spec spec = read_model_file(std::string(LINKWORK_SOURCE_DIR "/models/") + name + ".toml");
-      spec.settings.end = 0.05;
+      spec.settings.end = 0.01;
       const Choice choice{glue.info.name, {}, {}};
       AssemblyPlan plan = plan_assembly(spec);
       std::unique_ptr<const Model> model;
