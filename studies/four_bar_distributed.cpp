@@ -23,6 +23,9 @@ Spec four_bar(const StudyContext& context, const std::string& glue) {
   return spec;
 }
 
+/// A thread for each module; threads that take turns on a busy machine are slow, and the bits are the same.
+int workers(const StudyContext& context) { return context.quick ? 1 : 2; }
+
 std::string compliance(double k) { return fmt::format("compliance:damping=0,stiffness={:g}", k); }
 std::string projection(double sigma) { return fmt::format("projection:sigma={:g}", sigma); }
 
@@ -73,7 +76,7 @@ void absolute(StudyContext& context, StudyResult& result, const ModuleRun& refer
     Spec spec = four_bar(context, compliance(k));
     spec.settings.integrator = {"ode5", {}, {}};
     if (k > 5e5) spec.settings.step = 1e-4;
-    const ModuleRun run = run_modules(spec, 2);
+    const ModuleRun run = run_modules(spec, workers(context));
     a.series.push_back({fmt::format("k = {:g}", k), run["t"], error(run, reference, "q.left.theta")});
     with_k.push_back(largest(error(run, reference, "q.left.theta")));
   }
@@ -82,7 +85,7 @@ void absolute(StudyContext& context, StudyResult& result, const ModuleRun& refer
     context.progress(fmt::format("projection, sigma = {:g}", sigma));
     Spec spec = four_bar(context, projection(sigma));
     spec.settings.integrator = {"ode5", {}, {}};
-    const ModuleRun run = run_modules(spec, 2);
+    const ModuleRun run = run_modules(spec, workers(context));
     b.series.push_back({fmt::format("sigma = {:g}", sigma), run["t"], error(run, reference, "q.left.theta")});
     with_sigma.push_back(largest(error(run, reference, "q.left.theta")));
   }
@@ -178,7 +181,7 @@ void fixed(StudyContext& context, StudyResult& result) {
     spec.settings.integrator = {"ode5", {}, {}};
     spec.settings.step = step;
     if (!torque) spec.forces.clear();
-    return run_modules(spec, 2);
+    return run_modules(spec, workers(context));
   };
   const auto early = [&](const ModuleRun& run) {
     double error = 0.0;

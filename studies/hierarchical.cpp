@@ -32,8 +32,8 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 StudyResult run(StudyContext& context) {
   StudyResult result;
   context.progress("the ring as four modules, as two groups of two, and in one piece");
-  const ModuleRun four = run_modules(ring(context, "ring_modules", "hierarchical"), 2);
-  const ModuleRun two = run_modules(ring(context, "ring_groups", "hierarchical"), 2);
+  const ModuleRun four = run_modules(ring(context, "ring_modules", "hierarchical"), context.quick ? 1 : 2);
+  const ModuleRun two = run_modules(ring(context, "ring_groups", "hierarchical"), context.quick ? 1 : 2);
   const ModuleRun whole = run_modules(ring(context, "ring_modules", "none"));
   const double end = four.rows.back()[0];
 
