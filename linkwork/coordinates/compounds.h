@@ -56,8 +56,21 @@ class Compounds {
   /// By row: 1 if it was left out. Rows that are not embedded are 0.
   const std::vector<char>& dependent() const { return dependent_; }
   int rank() const { return rank_; }
+  /// What an evaluation costs beyond that of the tree, by compound, and the groups it embeds: like LoopElimination::costs().
+  struct Cost {
+    std::vector<int> groups;
+    int joints = 0, rows = 0, independent = 0;
+    double instructions = 0.0;
+  };
+  std::vector<Cost> costs() const;
   /// Velocity coordinates taken for independent, of all compounds.
   std::vector<int> independent() const;
+  /// Rows that are solved together for as many velocity coordinates.
+  struct Solved {
+    std::vector<int> rows, dofs;
+  };
+  /// In the order in which they can be solved.
+  std::vector<Solved> order_of_solution() const;
 
  private:
   struct Entry {
@@ -78,6 +91,7 @@ class Compounds {
   };
   struct Compound {
     int base;
+    std::vector<int> groups;
     std::vector<int> nodes;    // ascending
     std::vector<int> dofs;     // ascending
     std::vector<double> unit;  // by dof: length for slides, 1 for turns

@@ -31,7 +31,7 @@ Catalog<Formulation> formulations() {
 
 std::vector<CatalogInfo> formulation_choices() {
   std::vector<CatalogInfo> choices{
-      {"auto", "what the integrator takes: schur (lagrange if a joint of the tree moves no inertia), index3, ...", "", {}}};
+      {"auto", "what the integrator takes: schur, index3, ...", "", {}}};
   for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
   return choices;
 }
@@ -46,8 +46,8 @@ AutoFormulation choose_formulation(System& system, std::span<const Equations> ta
   aba_inertias(system.tree(), system.work());
   const int massless = system.work().massless_node;
   if (massless == 0) return {{"schur", {}, {}}, "every joint of the tree moves some inertia"};
-  return {{"lagrange", {}, {}},
-          fmt::format("joint '{}' moves no inertia by itself, which the recursion cannot divide by",
+  return {{"schur", {}, {}},
+          fmt::format("joint '{}' moves no inertia by itself; it is lent some, and what that changes is taken back by iteration",
                       system.model().node_name(massless))};
 }
 
