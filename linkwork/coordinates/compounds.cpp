@@ -169,6 +169,7 @@ void Compounds::choose(bool sparse) {
       largest = std::max(largest, static_cast<int>(k));
     }
   }
+  compounds_ = std::vector<Compound>(compounds_);  // anew in one piece of memory: choosing has scattered them
   inverse_.resize(inverse);
   scratch_.resize(at(2 * largest * largest));
   chosen_ = true;
@@ -395,21 +396,20 @@ void Compounds::update_motions(const Tree& tree, const TreeWork<double>& work, c
   }
 }
 
-void Compounds::start() {
-  for (Compound& compound : compounds_) {
-    compound.D.setZero();
-    compound.force.setZero();
-    if (compound.base == 0) continue;
-    std::ranges::fill(compound.carried, Wrench<double>{});
-    std::ranges::fill(compound.composite, ArticulatedInertia<double>{});
-    std::ranges::fill(compound.bias, Wrench<double>{});
-    std::ranges::fill(compound.U, Wrench<double>{});
-  }
+void Compounds::clear(Compound& compound) {
+  compound.D.setZero();
+  compound.force.setZero();
+  if (compound.base == 0) return;
+  std::ranges::fill(compound.carried, Wrench<double>{});
+  std::ranges::fill(compound.composite, ArticulatedInertia<double>{});
+  std::ranges::fill(compound.bias, Wrench<double>{});
+  std::ranges::fill(compound.U, Wrench<double>{});
 }
 
 void Compounds::inward(const Tree& tree, TreeWork<double>& work, int index) {
   Compound& compound = compounds_[at(compound_of_[at(index)])];
   const std::size_t i = at(local_[at(index)]);
+  if (i + 1 == compound.nodes.size()) clear(compound);  // its last node comes first
   const int n = compound.columns() - 1;
   NodeWork<double>& a = work[index];
   const Twist<double>* const V = &compound.V[i * at(n + 1)];

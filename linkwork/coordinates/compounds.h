@@ -46,7 +46,6 @@ class Compounds {
   void update_motions(const Tree& tree, const TreeWork<double>& work, const VecX<double>& b);
 
   /// The parts of the recursion at one node of a compound: see aba.h. (2)
-  void start();
   void inward(const Tree& tree, TreeWork<double>& work, int node);
   void outward(const Tree& tree, TreeWork<double>& work, int node, VecX<double>& vdot);
 
@@ -118,6 +117,7 @@ class Compounds {
   void arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof);
   template <class Known>
   void solve_blocks(const Compound& compound, Known&& right_side, double* x, int stride) const;
+  static void clear(Compound& compound);
   void finish_inward(TreeWork<double>& work, Compound& compound);
 
   std::vector<Compound> compounds_;

@@ -205,7 +205,6 @@ void LoopElimination::inward(const Tree& tree, TreeWork<double>& work, std::span
                              const VecX<double>& b) {
   start_inertias(tree, work);
   start(groups, b);
-  if (compounds_) compounds_->start();
   for (int node = tree.size() - 1; node >= 0; --node) {
     const Station& station = stations_[at(node)];
     for (int k = station.first_eliminated; k < station.last_eliminated; ++k) eliminate(order_[at(k)], groups, work);

@@ -103,6 +103,7 @@ class Embedding : public Formulation {
 
  private:
   static constexpr double kSettled = 1e-14;     // m, rad
+  static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
   static constexpr double kHopeless = 1e4;      // none is good
   static constexpr double kLongestShift = 0.1;  // m, rad: beyond it another branch may be closer
@@ -135,7 +136,7 @@ class Embedding : public Formulation {
       fastest_ = compounds_.factor();
       if (!(fastest_ < kHopeless)) return false;
       const double error = position_error(system.terms().phi);
-      if (error <= kSettled || (error > 0.5 * before && error < 1e-12)) break;
+      if (error <= kSettled || (!(error < before) && error < kRounding)) break;
       if (i == kMostIterations || !(error < before)) return false;
       before = error;
       compounds_.correction(system.terms().phi, shift_);

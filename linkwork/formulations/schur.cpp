@@ -44,7 +44,8 @@ class Schur : public Formulation {
   }
 
  private:
-  static constexpr double kLent = 1e-4;  // relative to the inertia the body has in other directions
+  static constexpr double kLent =
+      1e-2;  // relative to the inertia the body has in other directions; less is taken back sooner, but rounds worse
   struct Loan {
     int node;
     double turning, sliding;
@@ -146,7 +147,7 @@ class Schur : public Formulation {
     for (int round = 0; round < kMostRounds; ++round) {
       auto [change, size] = note_accelerations(system.work());
       size = std::max(size, solution.vdot.cwiseAbs().maxCoeff());
-      const bool is_rounding = change > 0.5 * before && change < 1e-9 * size;
+      const bool is_rounding = change >= before && change < 1e-9 * size;
       if (change <= 1e-13 * size || is_rounding) return {};
       before = change;
       inward(system);
