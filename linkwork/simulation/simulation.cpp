@@ -193,7 +193,8 @@ bool Simulation::diagnose_start() {
   start_rank_ = diagnosis.usual_rank;
   std::string note = describe_redundancy(model_, redundant);
   for (const std::string& sentence : describe_dependence(model_, diagnosis)) note += "; " + sentence;
-  if (diagnosis.has(RowDiagnosis::Kind::kDegenerate))
+  warned_rank_ = diagnosis.has(RowDiagnosis::Kind::kDegenerate);
+  if (warned_rank_)
     warn(note + "; " + advise(model_, diagnosis));
   else
     summary_.notes.push_back(note);
