@@ -49,6 +49,16 @@ TEST(AugmentedLagrangian, OmegaAndXiFeedErrorsBackLikeBaumgarte) {
   EXPECT_LT(test::relative_difference(fed_back, expected), 1e-9);
 }
 
+TEST(GigspFormulation, IsRightInBlocksAndTheSameToTheLastBitOnAnyNumberOfThreads) {
+  const Model model = build_model(test::library_spec("n_four_bar", {{"n", "80"}}));
+  ASSERT_GE(model.row_count(), 150);
+  const State state = test::start_state(model);
+  const VecX<double> one = accelerations(model, state, {"gigsp", {}, {}});
+  EXPECT_LT(test::relative_difference(one, accelerations(model, state, {"schur", {}, {}})), 1e-9);
+  for (const double threads : {2.0, 3.0})
+    EXPECT_EQ(accelerations(model, state, {"gigsp", {{"threads", threads}}, {}}), one) << threads;
+}
+
 TEST(Proximal, IsRightWithRedundantRowsAtEveryAlpha) {
   const Model model = build_model(test::library_spec("bricard"));
   std::mt19937 random(72);
