@@ -190,8 +190,11 @@ class VelocityPartition : public Formulation {
   void solve_transposed(VecX<double>& x) {
     const int r = rank_.rank;
     if (r == 0) return;
-    x_ = lu_.transpose().solve(x.head(r));
-    x.head(r) = x_;
+    // (P' L U)' = U' L' P, step by step: Eigen's own transposed solution allocates.
+    x_ = x.head(r);
+    lu_.matrixLU().triangularView<Eigen::Upper>().transpose().solveInPlace(x_);
+    lu_.matrixLU().triangularView<Eigen::UnitLower>().transpose().solveInPlace(x_);
+    x.head(r) = lu_.permutationP().transpose() * x_;
   }
 
   static constexpr double kWorstRatio = 3.0;
