@@ -137,8 +137,7 @@ Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
   System system(model_);
   system.update(state_);
   const AutoFormulation chosen = choose_formulation(system, takes);
-  if (chosen.choice.name != formulations().front().info.name)
-    summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
+  summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
   return chosen.choice;
 }
 

@@ -45,7 +45,7 @@ parent = { body = "ground" }
 child = { body = "ghost" }
 END
 expect 1 'massless cannot run: ' "$LINKWORK" check massless.toml
-has "lagrange (auto: joint 'hinge' moves no inertia"
+has "lagrange (auto: 'hinge' moves no inertia"
 
 # Two drives of one joint that part after the start.
 cat >contradiction.toml <<'END'
