@@ -156,8 +156,7 @@ Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
   System system(model_);
   system.update(state_);
   const AutoFormulation chosen = choose_formulation(system, takes);
-  if (chosen.choice.name != formulations().front().info.name)
-    summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
+  summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
   return chosen.choice;
 }
 
@@ -212,7 +211,8 @@ bool Simulation::diagnose_start() {
   start_rank_ = diagnosis.usual_rank;
   std::string note = describe_redundancy(model_, redundant);
   for (const std::string& sentence : describe_dependence(model_, diagnosis)) note += "; " + sentence;
-  if (diagnosis.has(RowDiagnosis::Kind::kDegenerate))
+  warned_rank_ = diagnosis.has(RowDiagnosis::Kind::kDegenerate);
+  if (warned_rank_)
     warn(note + "; " + advise(model_, diagnosis));
   else
     summary_.notes.push_back(note);
