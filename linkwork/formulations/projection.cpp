@@ -87,6 +87,8 @@ class VelocityPartition : public Formulation {
     return {};
   }
 
+  void forget() override { picked_ = false; }
+
  private:
   /// Keeps the rows and dependent coordinates of the last state, unless the rank has changed or they have become a bad choice.
   void partition(System& system) {
