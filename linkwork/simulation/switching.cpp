@@ -444,9 +444,14 @@ void Switching::close(std::size_t c) {
 Status Switching::strike(std::size_t c) {
   const Contact& contact = model_.contacts[c];
   take_modes();
-  if (contact.side * system().error_rate(contact.row) > -kStill) return {};  // it only touches; settle() decides
+  const double approach = -contact.side * system().error_rate(contact.row);
+  const bool too_often = is_chatter(first_contact() + c);
+  if (approach < kStill && !too_often) return {};  // it only touches; settle() decides
   ++impacts_[c];
-  const bool shakes = is_chatter(first_contact() + c) || state_->t - last_impact_[c] < 1e-6 * model_.settings.step;
+  // It would leave by less than positions can tell, or come back at once.
+  constexpr double kLowest = 1e-13, kSlowest = 1e-7;
+  const double rebound = contact.restitution * approach, flight = contact.restitution * (state_->t - last_impact_[c]);
+  const bool shakes = too_often || rebound < kSlowest || rebound * flight < 8.0 * kLowest;
   last_impact_[c] = state_->t;
   const double restitution = shakes ? 0.0 : contact.restitution;
   EventRecord record{.name = contact.name, .what = restitution > 0.0 ? "bounces" : "closes"};
@@ -573,7 +578,7 @@ void Switching::begin_friction(std::size_t k) {
 Status Switching::try_to_stick(std::size_t k) {
   const DryFriction& friction = model_.frictions[k];
   const Eigen::Vector2d slip = system().slip(k);
-  if (slip.norm() > 1e-6 * std::max(watched_[first_friction() + k].scale, kStill)) {
+  if (slip.norm() > std::max(1e-6 * watched_[first_friction() + k].scale, kStill)) {
     modes_.friction[k].direction = slip.normalized();  // it turned aside between two steps
     return {};
   }
