@@ -16,7 +16,7 @@ ConstraintTerms::ConstraintTerms(const Model& model) {
     std::vector<int> nodes, dofs;
     const NodeFrame* at = nullptr;
     for (const Variable& slot : closure.phi.slots) {
-      if (slot.kind == Variable::Kind::kTime) continue;
+      if (!closure.acts_on(slot)) continue;
       const Joint& joint = model.joints[slot.coordinate.joint()];
       if (joint.in_state()) {
         dofs.push_back(joint.v[static_cast<std::size_t>(slot.coordinate.component)]);

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "linkwork/dynamics/system.h"
 #include "linkwork/model/forces/friction.h"
 
@@ -12,6 +14,7 @@ void System::update_forces() {
   apply_joint_forces();
   apply_springs();
   apply_wrenches();
+  apply_friction();
 }
 
 void System::add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force) {
@@ -51,7 +54,9 @@ void System::apply_joint_laws() {
 }
 
 void System::apply_joint_forces() {
-  for (const JointForce& force : model_->joint_forces) {
+  for (std::size_t k = 0; k < model_->joint_forces.size(); ++k) {
+    if (modes_.joint_forces[k] == 0) continue;
+    const JointForce& force = model_->joint_forces[k];
     const double value = evaluate(force.value);
     add_coordinate_force(force.coordinate, value);
     power_ += value * coordinate_motion(force.coordinate).rate;
@@ -59,7 +64,9 @@ void System::apply_joint_forces() {
 }
 
 void System::apply_springs() {
-  for (const Spring& spring : model_->springs) {
+  for (std::size_t k = 0; k < model_->springs.size(); ++k) {
+    if (modes_.springs[k] == 0) continue;
+    const Spring& spring = model_->springs[k];
     const Pose<double> X_AB = between(spring.a.node, spring.b.node);
     const V3& r_b = spring.b.X_NF.p;
     const PointMotion at_b = point_motion(work_[spring.a.node], work_[spring.b.node], X_AB, r_b);
@@ -77,7 +84,9 @@ void System::apply_springs() {
 }
 
 void System::apply_wrenches() {
-  for (const BodyWrench& wrench : model_->wrenches) {
+  for (std::size_t i = 0; i < model_->wrenches.size(); ++i) {
+    if (modes_.wrenches[i] == 0) continue;
+    const BodyWrench& wrench = model_->wrenches[i];
     Wrench<double> F;  // at the point, in world or body axes
     for (int k = 0; k < 3; ++k) {
       F.n[k] = evaluate(wrench.torque[static_cast<std::size_t>(k)]);
@@ -88,6 +97,30 @@ void System::apply_wrenches() {
     const Wrench<double> on_node = Pose<double>{R_NE, wrench.at.X_NF.p} * F;
     work_.apply(wrench.at.node, on_node);
     power_ += power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v});
+  }
+}
+
+/// What slides is held back along its velocity s by F = -(f(|s|) load + viscous |s|) s / |s|. The direction is taken on the side
+/// where the step began: through s = 0 the law then goes on smoothly, to where the event is found.
+void System::apply_friction() {
+  for (std::size_t k = 0; k < model_->frictions.size(); ++k) {
+    friction_force_[k].setZero();
+    const Modes::Friction& mode = modes_.friction[k];
+    if (mode.kind != Modes::Friction::Kind::kSlip) continue;
+    const DryFriction& friction = model_->frictions[k];
+    if (friction.normal_row < 0) loads_[k] = evaluate(friction.load);
+    const Eigen::Vector2d s = slip(k);
+    const double speed = s.norm();
+    Eigen::Vector2d along = mode.direction;
+    if (speed > 0.0) along = s * (std::copysign(1.0, s.dot(mode.direction)) / speed);
+    const double signed_speed = s.dot(along);
+    friction_force_[k] = -(friction.sliding_force(speed) * loads_[k] + friction.viscous * signed_speed) * along;
+    std::array<double, kMaxRows> lambda{};
+    const int first =
+        friction.first_row - terms_.first_rows[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(friction.first_row)])];
+    for (int r = 0; r < friction.rows; ++r) lambda[static_cast<std::size_t>(first + r)] = friction_force_[k][r];
+    sliding_[k].add_to_forces(lambda.data(), work_);
+    power_ += friction_force_[k].dot(s);
   }
 }
 

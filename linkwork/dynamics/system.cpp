@@ -12,7 +12,15 @@ namespace linkwork {
 
 using V3 = Vec3<double>;
 
-System::System(const Model& model) : model_(&model), work_(model.tree), terms_(model) {
+System::System(const Model& model)
+    : model_(&model),
+      work_(model.tree),
+      terms_(model),
+      modes_(model),
+      error_(VecX<double>::Zero(model.row_count())),
+      error_rate_(error_),
+      loads_(model.frictions.size(), 0.0),
+      friction_force_(model.frictions.size(), Eigen::Vector2d::Zero()) {
   std::size_t slots = 0;
   const auto fit = [&](const BoundExpression& e) { slots = std::max(slots, e.slots.size()); };
   for (const CoordinateClosure& closure : model.coordinate_closures) fit(closure.phi);
@@ -20,6 +28,11 @@ System::System(const Model& model) : model_(&model), work_(model.tree), terms_(m
   for (const BodyWrench& wrench : model.wrenches)
     for (std::size_t k = 0; k < 3; ++k) fit(wrench.force[k]), fit(wrench.torque[k]);
   for (const Sensor& sensor : model.sensors) fit(sensor.value);
+  for (const DryFriction& friction : model.frictions) fit(friction.load);
+  for (const Event& event : model.events) {
+    fit(event.when);
+    for (const Action& action : event.actions) fit(action.value);
+  }
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     if (joint.stiffness != 0.0 || joint.damping != 0.0 || joint.friction != 0.0) joints_with_laws_.emplace_back(j);
@@ -32,6 +45,39 @@ System::System(const Model& model) : model_(&model), work_(model.tree), terms_(m
     first_angle_.push_back(last_angle_.size());
     last_angle_.insert(last_angle_.end(), joint.start.begin(), joint.start.end());
   }
+  for (std::size_t g = 0; g < terms_.groups.size(); ++g)
+    group_of_.insert(group_of_.end(), static_cast<std::size_t>(terms_.groups[g].columns()), static_cast<int>(g));
+  for (const DryFriction& friction : model.frictions)
+    sliding_.push_back(terms_.groups[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(friction.first_row)])]);
+  set_modes(modes_);
+}
+
+void System::set_modes(const Modes& modes) {
+  modes_ = modes;
+  inactive_.clear();
+  for (int row = 0; row < terms_.rows(); ++row)
+    if (!is_active(row)) inactive_.push_back(row);
+}
+
+/// Takes the rows that are not in force out of the terms. Their errors can still be asked for, and those that slide keep their
+/// columns for the friction.
+void System::deactivate_rows() {
+  if (inactive_.empty() && !model_->has_events()) return;
+  error_ = terms_.phi;
+  error_rate_ = terms_.rate;
+  for (std::size_t k = 0; k < model_->frictions.size(); ++k)
+    if (modes_.friction[k].kind == Modes::Friction::Kind::kSlip)
+      sliding_[k] = terms_.groups[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(model_->frictions[k].first_row)])];
+  for (int row : inactive_) {
+    const auto g = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(row)]);
+    terms_.groups[g].clear(row - terms_.first_rows[g]);
+    terms_.phi[row] = terms_.rate[row] = terms_.u[row] = terms_.b[row] = 0.0;
+  }
+}
+
+Eigen::Vector2d System::slip(std::size_t friction) const {
+  const DryFriction& f = model_->frictions[friction];
+  return {error_rate_[f.first_row], f.rows > 1 ? error_rate_[f.first_row + 1] : 0.0};
 }
 
 void System::update(const State& state) {
@@ -63,6 +109,7 @@ void System::update_motion(const State& state) {
   std::size_t group = model_->frame_closures.size();
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
+  deactivate_rows();
 }
 
 void System::update_closures(bool with_motion) {
@@ -89,6 +136,7 @@ void System::update_closures(bool with_motion) {
   std::size_t group = model_->frame_closures.size();
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
+  deactivate_rows();
 }
 
 /// Found by trying: rows that are the same functions at any two poses.
@@ -154,6 +202,11 @@ RelativeMotion System::relative_motion(const NodeFrame& frame_a, const NodeFrame
   return {Rt * (X_AB.R * frame_b.X_NF.R), Rt * (point.p - frame_a.X_NF.p), Rt * w, Rt * point.pdot, Rt * wdot, Rt * point.pddot};
 }
 
+V3 System::velocity(const NodeFrame& frame) const {
+  const NodeWork<double>& node = work_[frame.node];
+  return X_WN(frame.node).R * (node.v + node.w.cross(frame.X_NF.p));
+}
+
 std::pair<Wrench<double>, Wrench<double>> row_wrenches(const NodeFrame& a, const NodeFrame& b, const Pose<double>& X_AB,
                                                        const Row& row) {
   const V3 f_a = a.X_NF.R * row.on_p, n_a = a.X_NF.R * row.on_w;  // axes of a's node
@@ -199,30 +252,35 @@ double System::unwrapped(const Joint& joint, std::size_t component, double angle
 }
 
 void System::evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns) {
+  using Kind = Variable::Kind;
   const auto& slots = closure.phi.slots;
   const std::span<Jet> jets(jets_.data(), slots.size());
   const std::span<const Jet> inputs(jets);
   for (std::size_t s = 0; s < slots.size(); ++s) {
-    if (slots[s].kind == Variable::Kind::kTime) {
+    if (slots[s].kind == Kind::kTime) {
       jets[s] = {state_->t, 1.0, 0.0};
+    } else if (slots[s].kind == Kind::kParameter) {
+      jets[s] = modes_.parameters[static_cast<std::size_t>(slots[s].index)];
     } else {
       const CoordinateMotion c = coordinate_motion(slots[s].coordinate);
-      jets[s] = {c.value, c.rate, c.second_rate};
+      jets[s] = slots[s].kind == Kind::kPosition ? Jet{c.value, c.rate, c.second_rate} : Jet{c.rate, c.second_rate, 0.0};
     }
   }
   const Jet phi = closure.phi.expression.evaluate<Jet>(inputs);
-  terms_.phi[closure.row] = phi.value;
-  terms_.rate[closure.row] = phi.d1;
-  terms_.b[closure.row] = -phi.d2;
+  terms_.phi[closure.row] = closure.holonomic ? phi.value : 0.0;
+  terms_.rate[closure.row] = closure.holonomic ? phi.d1 : phi.value;
+  terms_.b[closure.row] = closure.holonomic ? -phi.d2 : -phi.d1;
   terms_.u[closure.row] = 0.0;
 
   for (Jet& jet : jets) jet = {jet.value, 0.0, 0.0};
   int dof_seed = 0, node_seed = 0;
   for (std::size_t s = 0; s < slots.size(); ++s) {
+    const bool is_rate_in_time = closure.holonomic && slots[s].kind == Kind::kTime;
+    if (!is_rate_in_time && !closure.acts_on(slots[s])) continue;
     jets[s].d1 = 1.0;
     const double slope = closure.phi.expression.evaluate<Jet>(inputs).d1;
     jets[s].d1 = 0.0;
-    if (slots[s].kind == Variable::Kind::kTime) {
+    if (is_rate_in_time) {
       terms_.u[closure.row] = -slope;
       continue;
     }
@@ -241,22 +299,50 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
         row_wrenches(joint.parent, joint.child, between(joint.parent.node, joint.child.node), row);
     node_seed += 2;
   }
+  if (closure.holonomic) return;
+  // What is left of f without velocities is -u.
+  for (std::size_t s = 0; s < slots.size(); ++s)
+    if (slots[s].kind == Kind::kVelocity) jets[s].value = 0.0;
+  terms_.u[closure.row] = -closure.phi.expression.evaluate<Jet>(inputs).value;
 }
 
-double System::evaluate(const BoundExpression& expression) const {
+double System::evaluate(const BoundExpression& expression, const VecX<double>* lambda) const {
+  using Kind = Variable::Kind;
   if (expression.expression.is_constant()) return expression.expression.constant_value();
   for (std::size_t s = 0; s < expression.slots.size(); ++s) {
     const Variable& slot = expression.slots[s];
-    if (slot.kind == Variable::Kind::kTime) {
-      slots_[s] = state_->t;
-      continue;
+    switch (slot.kind) {
+      case Kind::kTime:
+        slots_[s] = state_->t;
+        break;
+      case Kind::kParameter:
+        slots_[s] = modes_.parameters[static_cast<std::size_t>(slot.index)];
+        break;
+      case Kind::kMultiplier:
+        slots_[s] = lambda ? (*lambda)[slot.index] : 0.0;
+        break;
+      case Kind::kError:
+        slots_[s] = error_[slot.index];
+        break;
+      case Kind::kErrorRate:
+        slots_[s] = error_rate_[slot.index];
+        break;
+      case Kind::kPoint:
+        slots_[s] = pose(model_->sensors[static_cast<std::size_t>(slot.index)].frame).p[slot.axis];
+        break;
+      case Kind::kPointVelocity:
+        slots_[s] = velocity(model_->sensors[static_cast<std::size_t>(slot.index)].frame)[slot.axis];
+        break;
+      case Kind::kPosition:
+      case Kind::kVelocity: {
+        const Joint& joint = model_->joints[slot.coordinate.joint()];
+        std::array<double, 7> q{};
+        std::array<double, 6> v{}, a{};
+        joint_motion(joint, {}, q, v, a);
+        const auto k = static_cast<std::size_t>(slot.coordinate.component);
+        slots_[s] = slot.kind == Kind::kPosition ? q[k] : v[k];
+      }
     }
-    const Joint& joint = model_->joints[slot.coordinate.joint()];
-    std::array<double, 7> q{};
-    std::array<double, 6> v{}, a{};
-    joint_motion(joint, {}, q, v, a);
-    const auto k = static_cast<std::size_t>(slot.coordinate.component);
-    slots_[s] = slot.kind == Variable::Kind::kPosition ? q[k] : v[k];
   }
   return expression.expression.evaluate<double>(std::span<const double>(slots_.data(), expression.slots.size()));
 }
@@ -295,8 +381,10 @@ double System::potential_energy() const {
     joint_motion(joint, {}, q, v, a);
     for (int k = 0; k < joint.kind->nv(); ++k) add(joint.stiffness, q[static_cast<std::size_t>(k)] - joint.rest);
   }
-  for (const Spring& spring : model_->springs)
-    add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+  for (std::size_t k = 0; k < model_->springs.size(); ++k) {
+    const Spring& spring = model_->springs[k];
+    if (modes_.springs[k] != 0) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+  }
   return energy;
 }
 

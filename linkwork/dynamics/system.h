@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "linkwork/dynamics/constraint_terms.h"
+#include "linkwork/dynamics/modes.h"
 #include "linkwork/dynamics/state.h"
 #include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
@@ -20,6 +21,16 @@ class System {
 
   const Model& model() const { return *model_; }
   const Tree& tree() const { return model_->tree; }
+
+  /// What is in force. Rows that are not have zeros throughout: no phi, rate or b, and no force.
+  const Modes& modes() const { return modes_; }
+  void set_modes(const Modes& modes);
+  bool is_active(int row) const { return modes_.rows[static_cast<std::size_t>(row)] != 0; }
+  int active_rows() const { return terms_.rows() - static_cast<int>(inactive_.size()); }
+  std::span<const int> inactive_rows() const { return inactive_; }
+  /// phi and A v - u of all rows, of those that are not in force too.
+  double error(int row) const { return error_[row]; }
+  double error_rate(int row) const { return error_rate_[row]; }
 
   /// Kinematics and constraint terms (phi, rate, b and the columns of A).
   void update(const State& state);
@@ -56,7 +67,8 @@ class System {
   /// A joint's coordinates, wherever they come from. vdot empty: the acceleration at vdot = 0.
   void joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
                     std::span<double> a) const;
-  double evaluate(const BoundExpression& expression) const;
+  /// lambda: for expressions that use multipliers.
+  double evaluate(const BoundExpression& expression, const VecX<double>* lambda = nullptr) const;
   Pose<double> pose(const NodeFrame& frame) const { return X_WN(frame.node) * frame.X_NF; }
   /// Node b in node a's frame.
   Pose<double> between(int a, int b) const {
@@ -65,6 +77,18 @@ class System {
     const Pose<double>& X_WA = X_WN(a);
     return {X_WA.R.transpose() * X_WB.R, X_WA.R.transpose() * (X_WB.p - X_WA.p)};
   }
+  /// Velocity of a frame's origin, world axes.
+  Vec3<double> velocity(const NodeFrame& frame) const;
+
+  /// Sliding friction, by position in Model::frictions: the load it was last computed with, and the force on its rows.
+  double load(std::size_t friction) const { return loads_[friction]; }
+  void set_load(std::size_t friction, double load) { loads_[friction] = load; }
+  Eigen::Vector2d friction_force(std::size_t friction) const { return friction_force_[friction]; }
+  /// How fast it slides, by row.
+  Eigen::Vector2d slip(std::size_t friction) const;
+  /// Adds a generalized force, and nothing to the power.
+  void add_coordinate_force(const Coordinate& coordinate, double force);
+
   /// With accelerations at vdot = 0, or, after aba_forward(), the true ones.
   RelativeMotion relative_motion(const NodeFrame& a, const NodeFrame& b, bool with_vdot = false) const;
 
@@ -85,19 +109,27 @@ class System {
   void set_point_positions(std::size_t closure);
   void set_point_motion(std::size_t closure);
   void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
-  void add_coordinate_force(const Coordinate& coordinate, double force);
+  void deactivate_rows();
   void add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force);
   void apply_joint_laws();
   void apply_joint_forces();
   void apply_springs();
   void apply_wrenches();
+  void apply_friction();
 
   const Model* model_;
   const State* state_ = nullptr;
   mutable TreeWork<double> work_;  // poses are filled in on demand
   ConstraintTerms terms_;
-  std::vector<PointRows> point_rows_;         // by closure between frames
-  std::vector<Pose<double>> X_AB_;            // by closure between frames: of its nodes
+  std::vector<PointRows> point_rows_;  // by closure between frames
+  std::vector<Pose<double>> X_AB_;     // by closure between frames: of its nodes
+  Modes modes_;
+  std::vector<int> inactive_;          // rows
+  std::vector<int> group_of_;          // by row
+  VecX<double> error_, error_rate_;    // of all rows
+  std::vector<ForceColumns> sliding_;  // by friction: columns of its group while it slides
+  std::vector<double> loads_;          // by friction
+  std::vector<Eigen::Vector2d> friction_force_;
   std::vector<JointIndex> joints_with_laws_;  // stiffness, damping or friction
   double power_ = 0.0;
   MatX<double> M_, A_, bounds_;

@@ -61,6 +61,8 @@ class GigspFormulation : public Formulation {
     return {};
   }
 
+  void forget() override { refreshed_ = std::numeric_limits<double>::infinity(); }
+
  private:
   /// Also when time has gone back: a rejected step, or another run.
   bool must_refresh(double t) const {

@@ -83,6 +83,8 @@ class VelocityPartition : public Formulation {
     return {};
   }
 
+  void forget() override { picked_ = false; }
+
  private:
   /// The largest acceleration a row that was left out asks for in vain.
   double unmet(System& system, const VecX<double>& vdot) const {

@@ -1,5 +1,6 @@
 #include "linkwork/simulation/coordinate_choice.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "linkwork/coordinates/fully_augmented.h"
@@ -20,15 +21,18 @@ double tree_cost(const Model& model) {
   return cost;
 }
 
-/// By group: those of clusters so large that choosing their independent coordinates would take longer than it could save.
-std::vector<char> small_enough(const Tree& tree, std::span<const ForceColumns> groups) {
+/// By group: not those of clusters so large that choosing their independent coordinates would take longer than it could save, and
+/// none where constraints come and go, or stand at velocity level.
+std::vector<char> embeddable(const Model& model, std::span<const ForceColumns> groups) {
   constexpr int kMostRows = 250;
-  const std::vector<int> cluster = loop_clusters(tree, groups);
+  const bool is_permanent = !model.has_events() && std::ranges::all_of(model.rows, &ConstraintRow::is_permanent);
+  if (!is_permanent) return std::vector<char>(groups.size(), 0);
+  const std::vector<int> cluster = loop_clusters(model.tree, groups);
   std::vector<int> rows(groups.size(), 0);
   for (std::size_t g = 0; g < groups.size(); ++g) rows[static_cast<std::size_t>(cluster[g])] += groups[g].columns();
-  std::vector<char> small;
-  for (int c : cluster) small.push_back(rows[static_cast<std::size_t>(c)] <= kMostRows);
-  return small;
+  std::vector<char> fit;
+  for (int c : cluster) fit.push_back(rows[static_cast<std::size_t>(c)] <= kMostRows);
+  return fit;
 }
 
 std::string closure_name(const Model& model, std::size_t group) {
@@ -58,7 +62,7 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   const bool has_inertia = system.work().massless_node == 0;
   const std::vector<ForceColumns>& groups = system.terms().groups;
   const LoopElimination loops(model.tree, groups);
-  const std::vector<char> considered = small_enough(model.tree, groups);
+  const std::vector<char> considered = embeddable(model, groups);
   Compounds compounds(model.tree, groups, considered);
   compounds.update_rows(model.tree, system.work(), groups);
   compounds.choose();

@@ -6,6 +6,17 @@
 
 namespace linkwork {
 
+/// Something that happened at an instant of a run.
+struct EventRecord {
+  double t = 0.0;
+  std::string name;                                           // of the event, contact or friction
+  std::string what;                                           // "on latch", "closes", "slides"
+  double velocity_jump = 0.0;                                 // largest change of a velocity coordinate
+  std::vector<std::pair<std::string, double>> impulses = {};  // by row or joint: "latch.x", N s
+  double energy = 0.0;                                        // what the energy changed by
+  int dof = 0;                                                // degrees of freedom from then on
+};
+
 /// What a run was and how it went.
 struct Summary {
   std::string model;
@@ -28,6 +39,7 @@ struct Summary {
   int dof = 0;
   int rank = 0;
   std::vector<std::string> redundant;
+  std::vector<EventRecord> events;
   std::vector<std::pair<std::string, double>> final_state;  // "q.theta", value
   std::vector<std::string> warnings;
   std::vector<std::string> notes;  // informative: cut joints, what auto chose, what assembly moved

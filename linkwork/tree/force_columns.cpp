@@ -183,6 +183,11 @@ void ForceColumns::add_rows_to(const Tree& tree, const TreeWork<double>& work, i
   add_rows(tree, work, first_row, A);
 }
 
+void ForceColumns::clear(int column) {
+  for (int s = 0; s < static_cast<int>(seed_nodes_.size()); ++s) wrench(s, column) = {};
+  for (int s = 0; s < static_cast<int>(seed_dofs_.size()); ++s) force(s, column) = 0.0;
+}
+
 void ForceColumns::add_to_forces(const double* lambda, TreeWork<double>& work) const {
   for (int c = 0; c < columns_; ++c) {
     for (std::size_t s = 0; s < seed_nodes_.size(); ++s) {

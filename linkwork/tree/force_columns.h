@@ -28,6 +28,8 @@ class ForceColumns {
   const Wrench<double>& wrench(int seed, int column) const {
     return wrenches_[static_cast<std::size_t>(seed * columns_ + column)];
   }
+  /// Sets a column to zero.
+  void clear(int column);
   /// Where the wrenches act: only for the scale of rank decisions.
   void set_point(int node, const Vec3<double>& in_node) { point_node_ = node, point_ = in_node; }
   double& force(int seed_dof, int column) { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
