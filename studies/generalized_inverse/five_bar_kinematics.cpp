@@ -90,10 +90,9 @@ Series integrated(const std::string& name, Inverse inverse, double h, double end
   const int steps = static_cast<int>(std::lround(end / h));
   for (int i = 0; i <= steps; ++i) {
     if (const double off = std::abs(state.q4 - state.q2); i % 5 == 0) {
-      if (std::isnan(off)) break;
+      if (!(off < kGone)) break;
       series.x.push_back(i * h);
       series.y.push_back(off);
-      if (off > kGone) break;
     }
     state = rk4_step(state, i * h, h, inverse);
   }
@@ -104,6 +103,12 @@ double largest(const Series& series, double until = 1e300) {
   double value = 0.0;
   for (std::size_t i = 0; i < series.x.size() && series.x[i] <= until; ++i) value = std::max(value, series.y[i]);
   return value;
+}
+
+std::string how_it_went_on(const Series& series, double end) {
+  const double last = series.x.back();
+  if (last < end - 0.01) return fmt::format("lost after {:.2f} s", last);
+  return fmt::format("{:.1e} rad within {:.0f} s", largest(series), end);
 }
 
 }  // namespace
@@ -136,7 +141,7 @@ void five_bar_kinematics(StudyContext& context, StudyResult& result) {
       "θ2 = 2π sin t, and the follower must do the same. The rows of the second coupler repeat those of the first, single rows "
       "vanish at 0, 90, 180 and 270 degrees, and the driver passes all of them. Lengths are not printed: cranks of 1 m.\n\n"
       "Figure 4.6 shows the error of the follower. Its accelerations are computed here at the exact positions, and integrated.");
-  const double worst = largest(error), worst_gs = largest(by_gram_schmidt), worst_svd = largest(by_svd);
+  const double worst = largest(error);
   part.claims.push_back(
       {"five-bar-error", "The redundant constraint leaves an error within machine precision (fig. 4.6)",
        "\"well within the machine precision\"",
@@ -145,9 +150,10 @@ void five_bar_kinematics(StudyContext& context, StudyResult& result) {
   part.claims.push_back(
       {"five-bar-integrated", "These accelerations can be integrated to velocities and positions",
        "\"can now be integrated numerically\" (example 1)",
-       fmt::format("θ4 off by {:.1e} rad (GIGSP) and {:.1e} rad (SVD) within 0.4 s, by {:.1e} and {:.1e} rad within {:.0f} s",
-                   largest(by_gram_schmidt, 0.4), largest(by_svd, 0.4), worst_gs, worst_svd, end),
-       worst_gs < 1e-10                       ? Holds::kYes
+       fmt::format("θ4 off by {:.1e} rad (GIGSP) and {:.1e} rad (SVD) within 0.4 s; later {} (GIGSP) and {} (SVD)",
+                   largest(by_gram_schmidt, 0.4), largest(by_svd, 0.4), how_it_went_on(by_gram_schmidt, end),
+                   how_it_went_on(by_svd, end)),
+       largest(by_gram_schmidt) < 1e-10       ? Holds::kYes
        : largest(by_gram_schmidt, 0.4) < 1e-9 ? Holds::kPartly
                                               : Holds::kNo,
        "not for long without drift control. Where a row vanishes, GIGSP keeps what is left of it and drops its better partner, "
