@@ -109,8 +109,8 @@ void System::apply_friction() {
     const double signed_speed = s.dot(along);
     friction_force_[k] = -(friction.sliding_force(speed) * loads_[k] + friction.viscous * signed_speed) * along;
     std::array<double, kMaxRows> lambda{};
-    const int first = friction.first_row - terms_.first_rows[static_cast<std::size_t>(
-                                                group_of_[static_cast<std::size_t>(friction.first_row)])];
+    const int first =
+        friction.first_row - terms_.first_rows[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(friction.first_row)])];
     for (int r = 0; r < friction.rows; ++r) lambda[static_cast<std::size_t>(first + r)] = friction_force_[k][r];
     sliding_[k].add_to_forces(lambda.data(), work_);
     power_ += friction_force_[k].dot(s);

@@ -65,8 +65,7 @@ void System::deactivate_rows() {
   error_rate_ = terms_.rate;
   for (std::size_t k = 0; k < model_->frictions.size(); ++k)
     if (modes_.friction[k].kind == Modes::Friction::Kind::kSlip)
-      sliding_[k] = terms_.groups[static_cast<std::size_t>(
-          group_of_[static_cast<std::size_t>(model_->frictions[k].first_row)])];
+      sliding_[k] = terms_.groups[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(model_->frictions[k].first_row)])];
   for (int row : inactive_) {
     const auto g = static_cast<std::size_t>(group_of_[static_cast<std::size_t>(row)]);
     terms_.groups[g].clear(row - terms_.first_rows[g]);
@@ -340,8 +339,7 @@ double System::potential_energy() const {
   }
   for (std::size_t k = 0; k < model_->springs.size(); ++k) {
     const Spring& spring = model_->springs[k];
-    if (modes_.springs[k] != 0)
-      add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+    if (modes_.springs[k] != 0) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
   }
   return energy;
 }

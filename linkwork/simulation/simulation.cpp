@@ -168,8 +168,7 @@ Summary Simulation::run(const Observer& observer) {
     }
   const bool ended_by_event = switching_ && !switching_->stopped_by().empty() && summary_.status == "done";
   summary_.completed = state_.t >= settings_.end || ended_by_event;
-  if (ended_by_event)
-    summary_.status = fmt::format("ended at t = {:.9g} s by event '{}'", state_.t, switching_->stopped_by());
+  if (ended_by_event) summary_.status = fmt::format("ended at t = {:.9g} s by event '{}'", state_.t, switching_->stopped_by());
   if (switching_) {
     summary_.events = switching_->records();
     summary_.warnings.insert(summary_.warnings.end(), switching_->warnings().begin(), switching_->warnings().end());
