@@ -11,5 +11,6 @@ std::span<const Study> all_studies();
 // One per file.
 Study closed_chain_study();
 Study generalized_inverse_study();
+Study variable_dof_study();
 
 }  // namespace linkwork::studies

@@ -100,7 +100,8 @@ class FileReader {
           if (action.kind == TomlValue::Kind::kString)
             if (const std::string name = parameter_set_by(action.text); !name.empty()) {
               const auto known = scope_.constants().find(name);
-              if (known == scope_.constants().end()) throw unknown_name(scope_.place(action), "parameter", name, parameter_names());
+              if (known == scope_.constants().end())
+                throw unknown_name(scope_.place(action), "parameter", name, parameter_names());
               if (names.insert(name).second) spec_.changing.push_back({name, known->second});
             }
     scope_.set_changing(std::move(names));

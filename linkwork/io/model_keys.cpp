@@ -165,8 +165,8 @@ KeyTable joint_keys() {
            {"limits", kLimits, kOptional,
             "least and greatest value of its coordinates: a run that leaves them says so; nothing stops it without `restitution`",
             plain},
-           {"restitution", kNotNegative, kOptional,
-            "makes `limits` stops, from which this share of the speed returns: 0 to 1", single},
+           {"restitution", kNotNegative, kOptional, "makes `limits` stops, from which this share of the speed returns: 0 to 1",
+            single},
            kRepeatKey}};
 }
 
@@ -177,52 +177,54 @@ KeyTable closure_keys() {
   const Names on_plane = closure_types([](const FrameClosureKind& kind) { return kind.on_plane; });
   const Names with_contact = closure_types([](const FrameClosureKind& kind) { return kind.has_contact_row(); });
   const Names one_sided = joined(with_contact, {"distance", "point-on-plane", "expression"});
-  const Names sliding = joined(closure_types([](const FrameClosureKind& kind) { return !is_holonomic(kind); }),
-                               {"pfaffian", "friction-drive"});
-  return {"closure",
-          "closure",
-          "type",
-          {{"name", kName, kRequired, "name of the closure, its own among joints, closures and connections"},
-           {"type", kOneOf, kRequired, "the type of closure", {}, joined(between_frames, between_joints)},
-           {"a", kFrame, kRequired, "the first frame", between_frames},
-           {"b", kFrame, kRequired, "the second frame", between_frames},
-           {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
-            frame_closure_types(true)},
-           {"axis2",
-            kAxis,
-            kOptional,
-            "second axis, perpendicular to the first; has a default if the first is x, y or z",
-            {"universal"}},
-           {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
-           {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
-           {"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
-           {"radius", kPositive, kRequired, "radius of the wheel, ball or disc b, m", rolling},
-           {"radius_a", kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`", {"rolling-discs"}},
-           {"inside", kBoolean, kOptional, "whether b rolls inside a; default `false`", {"rolling-discs"}},
-           {"contact", kBoolean, kOptional,
-            "whether it keeps the bodies in contact too, or joints do; default `true`", with_contact},
-           {"joints", kReferences, kRequired, "the coordinates it relates: `joint` or `joint.component`", {"gear"}},
-           {"joints", kReferences, kRequired, "two coordinates, of the driving and the driven joint", {"friction-drive"}},
-           {"coefficients", kNumbers, kRequired, "a factor for each of `joints`", {"gear"}},
-           {"offset", kNumber, kOptional, "what the sum of factors times coordinates must be; default `0`", {"gear"}},
-           {"joint", kReference, kRequired, "the coordinate it drives: `joint` or `joint.component`", {"drive", "speed-drive"}},
-           {"value", kExpressionOfTime, kRequired, "what the coordinate must be", {"drive"}},
-           {"value", kExpressionOfTime, kRequired, "what its velocity must be", {"speed-drive"}},
-           {"ratio", kExpressionOfPositions, kRequired, "velocity of the second joint by that of the first", {"friction-drive"}},
-           {"expression", kExpressionOfPositions, kRequired, "what must be zero", {"expression"}},
-           {"expression", kExpressionOfState, kRequired, "what must be zero: linear in the velocities", {"pfaffian"}},
-           kActiveKey,
-           {"one_sided",
-            kOneOf,
-            kOptional,
-            "it only keeps its (first) row from falling below zero, or rising above it",
-            one_sided,
-            {"above", "below"}},
-           {"restitution", kNotNegative, kOptional, "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
-            "default `0`", one_sided},
-           {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
-           kComplianceKey,
-           kRepeatKey}};
+  const Names sliding =
+      joined(closure_types([](const FrameClosureKind& kind) { return !is_holonomic(kind); }), {"pfaffian", "friction-drive"});
+  return {
+      "closure",
+      "closure",
+      "type",
+      {{"name", kName, kRequired, "name of the closure, its own among joints, closures and connections"},
+       {"type", kOneOf, kRequired, "the type of closure", {}, joined(between_frames, between_joints)},
+       {"a", kFrame, kRequired, "the first frame", between_frames},
+       {"b", kFrame, kRequired, "the second frame", between_frames},
+       {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
+        frame_closure_types(true)},
+       {"axis2",
+        kAxis,
+        kOptional,
+        "second axis, perpendicular to the first; has a default if the first is x, y or z",
+        {"universal"}},
+       {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
+       {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
+       {"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
+       {"radius", kPositive, kRequired, "radius of the wheel, ball or disc b, m", rolling},
+       {"radius_a", kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`", {"rolling-discs"}},
+       {"inside", kBoolean, kOptional, "whether b rolls inside a; default `false`", {"rolling-discs"}},
+       {"contact", kBoolean, kOptional, "whether it keeps the bodies in contact too, or joints do; default `true`", with_contact},
+       {"joints", kReferences, kRequired, "the coordinates it relates: `joint` or `joint.component`", {"gear"}},
+       {"joints", kReferences, kRequired, "two coordinates, of the driving and the driven joint", {"friction-drive"}},
+       {"coefficients", kNumbers, kRequired, "a factor for each of `joints`", {"gear"}},
+       {"offset", kNumber, kOptional, "what the sum of factors times coordinates must be; default `0`", {"gear"}},
+       {"joint", kReference, kRequired, "the coordinate it drives: `joint` or `joint.component`", {"drive", "speed-drive"}},
+       {"value", kExpressionOfTime, kRequired, "what the coordinate must be", {"drive"}},
+       {"value", kExpressionOfTime, kRequired, "what its velocity must be", {"speed-drive"}},
+       {"ratio", kExpressionOfPositions, kRequired, "velocity of the second joint by that of the first", {"friction-drive"}},
+       {"expression", kExpressionOfPositions, kRequired, "what must be zero", {"expression"}},
+       {"expression", kExpressionOfState, kRequired, "what must be zero: linear in the velocities", {"pfaffian"}},
+       kActiveKey,
+       {"one_sided",
+        kOneOf,
+        kOptional,
+        "it only keeps its (first) row from falling below zero, or rising above it",
+        one_sided,
+        {"above", "below"}},
+       {"restitution", kNotNegative, kOptional,
+        "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
+        "default `0`",
+        one_sided},
+       {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
+       kComplianceKey,
+       kRepeatKey}};
 }
 
 KeyTable dry_friction_keys() {
@@ -407,7 +409,8 @@ std::string_view in_words(KeyKind kind) {
     case kExpressionOfPositions:
       return "an expression of t and q";
     case kExpressionOfEvent:
-      return "an expression of t, q.<joint>, v.<joint>, lambda.<row>, error.<row>, rate.<row>, p.<sensor>.<axis> and pv.<sensor>.<axis>";
+      return "an expression of t, q.<joint>, v.<joint>, lambda.<row>, error.<row>, rate.<row>, p.<sensor>.<axis> and "
+             "pv.<sensor>.<axis>";
     case kActions:
       return "an array of strings, each one of: on NAME, off NAME, set PARAMETER = EXPRESSION, bounce CLOSURE with NUMBER, kick "
              "JOINT by EXPRESSION, stop";
@@ -466,10 +469,10 @@ std::vector<std::string> KeyTable::key_names(std::string_view type) const {
 }
 
 const std::vector<KeyTable>& key_tables() {
-  static const std::vector<KeyTable> tables{model_keys(),  settings_keys(),   body_keys(),      solid_keys(),  joint_keys(),
-                                            frame_keys(),  closure_keys(),    force_keys(),     sensor_keys(), port_keys(),
-                                            module_keys(), connection_keys(), compliance_keys(),
-                                           dry_friction_keys(), event_keys()};
+  static const std::vector<KeyTable> tables{model_keys(),      settings_keys(),     body_keys(),    solid_keys(),
+                                            joint_keys(),      frame_keys(),        closure_keys(), force_keys(),
+                                            sensor_keys(),     port_keys(),         module_keys(),  connection_keys(),
+                                            compliance_keys(), dry_friction_keys(), event_keys()};
   return tables;
 }
 

@@ -11,9 +11,9 @@ struct Bracket {
   double at_low, at_high;  // > 0, <= 0
 };
 
-/// Shrinks the bracket to at most `width` by the method "interpolate, truncate, project" [Oliveira2020]: about as many evaluations
-/// as the secant method takes, and never more than bisection by more than one. Returns false if f says that it cannot go on, by
-/// not being finite.
+/// Shrinks the bracket to at most `width` by the method "interpolate, truncate, project" [Oliveira2020]: about as many
+/// evaluations as the secant method takes, and never more than bisection by more than one. Returns false if f says that it cannot
+/// go on, by not being finite.
 template <class F>
 bool shrink(Bracket& b, double width, F&& f) {
   const double start = b.high - b.low;

@@ -303,9 +303,10 @@ class Builder {
                          "coordinates that are angles or lengths; constrain the bodies' frames instead");
     }
     if (!moves)
-      throw InputError(spec.place, fmt::format("closure '{}' does not depend on any joint {}", spec.name,
-                                               holonomic ? "coordinate" : "velocity"),
-                       holonomic ? "an expression of q.<joint>" : "an expression with v.<joint>");
+      throw InputError(
+          spec.place,
+          fmt::format("closure '{}' does not depend on any joint {}", spec.name, holonomic ? "coordinate" : "velocity"),
+          holonomic ? "an expression of q.<joint>" : "an expression with v.<joint>");
   }
 
   /// A row at velocity level is sum a_i(q, t) v_i + a_0(q, t).

@@ -20,8 +20,8 @@ enum class Variables { kNone, kTime, kTimeAndPositions, kState, kEvent };
 ///
 /// Variables are dotted names: t, q.<joint>[.<component>], v.<joint>[.<component>]; a name that is not an identifier is quoted,
 /// q."left-crank". In events also lambda.<row>, error.<row>, rate.<row> of closures and p.<sensor>.<axis>, pv.<sensor>.<axis>;
-/// and parameters that events change, as "@name". They are numbered in order of appearance ("slots"); whoever evaluates supplies one value a slot.
-/// The same program is evaluated on double, long double or Jet, so derivatives are exact.
+/// and parameters that events change, as "@name". They are numbered in order of appearance ("slots"); whoever evaluates supplies
+/// one value a slot. The same program is evaluated on double, long double or Jet, so derivatives are exact.
 class Expression {
  public:
   /// The constant 0.

@@ -136,9 +136,9 @@ struct DryFriction {
   std::string name;  // of the closure
   int first_row = 0;
   int rows = 1;
-  int normal_row = -1;          // whose multiplier is the load, -1: `load`
-  bool one_sided = false;       // the normal row is a contact's
-  double side = 1.0;            // of that contact
+  int normal_row = -1;     // whose multiplier is the load, -1: `load`
+  bool one_sided = false;  // the normal row is a contact's
+  double side = 1.0;       // of that contact
   BoundExpression load;
   double sticking = 0.0, kinetic = 0.0, stribeck = 0.0, viscous = 0.0;
 
@@ -173,11 +173,11 @@ struct BodyWrench {
 struct Action {
   enum class Target { kRows, kJointForce, kSpring, kWrench, kParameter, kBounce, kKick, kStop };
   Target target = Target::kStop;
-  std::string text;            // as the user would say it: "on 'latch'"
-  bool on = false;             // kRows and forces
-  int first = 0, count = 0;    // rows; first is also the index of a force or parameter
-  Coordinate coordinate;       // kKick
-  BoundExpression value;       // kParameter, kBounce, kKick
+  std::string text;          // as the user would say it: "on 'latch'"
+  bool on = false;           // kRows and forces
+  int first = 0, count = 0;  // rows; first is also the index of a force or parameter
+  Coordinate coordinate;     // kKick
+  BoundExpression value;     // kParameter, kBounce, kKick
 };
 
 struct Event {
@@ -220,7 +220,7 @@ struct Model {
   std::vector<DryFriction> frictions;
   std::vector<Event> events;
   std::vector<Parameter> parameters;  // that events change
-  std::vector<double> start_q;  // as the user gave it, before assembly
+  std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
   std::vector<std::string> notes;  // what was chosen for the user: cut joints
 

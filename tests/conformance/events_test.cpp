@@ -105,11 +105,15 @@ expression = "seen"
 
 TEST(Events, DirectionIsObserved) {
   for (const auto& [direction, count] : {std::pair{"rising", 1}, std::pair{"falling", 2}, std::pair{"both", 3}}) {
-    const RecordedRun run(test::spec_of("[parameters]\nn = 0\n" + mass_on_rail("velocity = 1", std::string(R"(
+    const RecordedRun run(test::spec_of(
+        "[parameters]\nn = 0\n" +
+        mass_on_rail("velocity = 1",
+                     std::string(R"(
 [[event]]
 name = "wave"
 when = "cos(3*pi*q.x) - 0.1"
-direction = ")") + direction + "\"\ndo = [\"set n = n + 1\"]\n[[sensor]]\nname = \"n\"\ntype = \"expression\"\nexpression = \"n\"\n")));
+direction = ")") + direction +
+                         "\"\ndo = [\"set n = n + 1\"]\n[[sensor]]\nname = \"n\"\ntype = \"expression\"\nexpression = \"n\"\n")));
     EXPECT_EQ(run.last("s.n"), count) << direction;
   }
 }
@@ -164,7 +168,8 @@ length = 1
 name = "snap"
 when = "q.x - 0.2"
 do = ["off spring"]
-)")), "rk4", 1e-3));
+)")),
+                                        "rk4", 1e-3));
   ASSERT_EQ(run.summary.events.size(), 1U);
   EXPECT_NEAR(run.summary.events[0].energy, -0.5 * 8 * 0.04, 1e-10);
   EXPECT_NEAR(run.last("v.x"), std::sqrt(1.0 - 4 * 0.04), 1e-10);
@@ -187,8 +192,7 @@ TEST(Latch, AccelerationsOnBothSidesOfTheSwitchAgreeWithTheOracleOfTheSetInForce
   observer.event = [&](EquationsOfMotion& equations, bool after) {
     System& system = equations.system();
     update_accelerations(system.tree(), equations.solution().vdot.data(), system.work());
-    moments.push_back(
-        {test::engine_accelerations(spec, system), test::newton_euler_oracle(after ? spec : open, system)});
+    moments.push_back({test::engine_accelerations(spec, system), test::newton_euler_oracle(after ? spec : open, system)});
   };
   const RecordedRun run(spec, observer);
   ASSERT_TRUE(run.summary.completed) << run.summary.status;
@@ -341,10 +345,9 @@ TEST(StickSlipDisc, FollowsTheReference) {
 /// A mass on a spring loses 4 F/k of amplitude a swing and stops where the spring cannot overcome the static friction.
 TEST(JointFriction, StopsASpringAfterTheSwingsOfTheClosedForm) {
   const double m = 2.0, k = 50.0, F = 3.0, start = 1.0;
-  Spec spec = with_integrator(test::spec_of(mass_on_rail(
-                                  "position = 1.0\nstiffness = 50\ndry_friction = { static = 4, kinetic = 3 }", "",
-                                  "")),
-                              "rk4", 1e-3);
+  Spec spec = with_integrator(
+      test::spec_of(mass_on_rail("position = 1.0\nstiffness = 50\ndry_friction = { static = 4, kinetic = 3 }", "", "")), "rk4",
+      1e-3);
   spec.settings.end = 8.0;
   const RecordedRun run(spec);
   ASSERT_TRUE(run.summary.completed) << run.summary.status;
@@ -375,7 +378,8 @@ TEST(JointFriction, BreaksLooseAtTheStaticLimit) {
 type = "force"
 joint = "x"
 value = "10*t"
-)")), "rk4", 1e-3);
+)")),
+                              "rk4", 1e-3);
   const RecordedRun run(spec);
   ASSERT_EQ(run.happened(), Strings{"x.friction slides"});
   EXPECT_NEAR(run.summary.events[0].t, 0.5, 1e-10);
@@ -389,11 +393,11 @@ value = "10*t"
 
 /// Stribeck's law: friction falls from the static to the kinetic value with speed.
 TEST(JointFriction, FallsWithSpeedBetweenStaticAndKinetic) {
-  const Model model = test::model_of(
-      mass_on_rail("velocity = 0.3\ndry_friction = { static = 5, kinetic = 3, stribeck = 0.2, viscous = 2 }", ""));
+  const Model model =
+      test::model_of(mass_on_rail("velocity = 0.3\ndry_friction = { static = 5, kinetic = 3, stribeck = 0.2, viscous = 2 }", ""));
   Simulation simulation(model);
-  const RecordedRun run(test::spec_of(
-      mass_on_rail("velocity = 0.3\ndry_friction = { static = 5, kinetic = 3, stribeck = 0.2, viscous = 2 }", "")));
+  const RecordedRun run(
+      test::spec_of(mass_on_rail("velocity = 0.3\ndry_friction = { static = 5, kinetic = 3, stribeck = 0.2, viscous = 2 }", "")));
   EXPECT_NEAR(run.rows[0][run.column("a.x")], -(3.0 + 2.0 * std::exp(-2.25) + 0.6) / 2.0, 1e-12);
 }
 
@@ -590,7 +594,7 @@ TEST(Gripper, HoldsTheBlockByFrictionAndLetsItSlipWhenTheGripEases) {
     EXPECT_NE(std::ranges::find(happened, what), happened.end()) << what;
   EXPECT_NEAR(run.at(0.99, "q.block.y"), 0.0, 1e-9);               // held
   EXPECT_NEAR(run.at(0.9, "force.left_pad.y"), 0.5 * 9.81, 1e-6);  // each pad half of its weight
-  EXPECT_LT(run.last("q.block.y"), -0.02);                          // falling
+  EXPECT_LT(run.last("q.block.y"), -0.02);                         // falling
   EXPECT_LT(run.summary.energy_drift, 1e-7);
 }
 
@@ -632,7 +636,8 @@ TEST(EventModels, EveryFormulationComesToTheSameEnd) {
     spec.settings.end = std::min(spec.settings.end, 1.0);
     const RecordedRun reference(spec);
     for (const char* formulation : {"lagrange", "nullspace-qr", "nullspace-svd", "udwadia-kalaba", "gigsp", "proximal"}) {
-      if (std::string(formulation) == "lagrange" && name == std::string("stick_slip_disc")) continue;  // "side" vanishes in a plane
+      if (std::string(formulation) == "lagrange" && name == std::string("stick_slip_disc"))
+        continue;  // "side" vanishes in a plane
       spec.settings.formulation = {formulation, {}, {}};
       const RecordedRun run(spec);
       ASSERT_TRUE(run.summary.completed) << name << " " << formulation << ": " << run.summary.status;

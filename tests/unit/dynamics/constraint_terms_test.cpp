@@ -27,7 +27,8 @@ type = ")" + type + "\"\n";
   if (type == "gear") return toml + "joints = [\"j2\", \"float.x\"]\ncoefficients = [1.5, -0.7]\noffset = 0.2\n";
   if (type == "drive") return toml + "joint = \"j2\"\nvalue = \"0.3*sin(4*t) + t^2\"\n";
   if (type == "expression") return toml + "expression = \"sin(q.j2)*q.float.y + exp(-t)*q.j2^2 - 0.1\"\n";
-  if (type == "pfaffian") return toml + "expression = \"sin(q.j2)*v.float.y + exp(-t)*v.j2 - 0.1*t*q.float.x - 0.2*v.float.wx\"\n";
+  if (type == "pfaffian")
+    return toml + "expression = \"sin(q.j2)*v.float.y + exp(-t)*v.j2 - 0.1*t*q.float.x - 0.2*v.float.wx\"\n";
   if (type == "friction-drive") return toml + "joints = [\"j2\", \"float.x\"]\nratio = \"0.3 + q.float.y^2*cos(t)\"\n";
   if (type == "speed-drive") return toml + "joint = \"j2\"\nvalue = \"0.3*sin(4*t) + t^2\"\n";
   if (type.starts_with("rolling")) toml += "radius = 0.37\n";
@@ -41,11 +42,11 @@ b = { body = "other", at = [-0.2, 0.5, 0.1], rpy = [-1.1, 0.2, 0.5] }
 }
 
 const std::vector<std::pair<std::string, int>> kRowCounts{
-    {"revolute", 5},      {"prismatic", 5},      {"screw", 5}, {"cylindrical", 4}, {"universal", 4}, {"spherical", 3},
-    {"planar", 3},        {"translational", 3},  {"weld", 6},  {"pin", 2},         {"point", 3},     {"distance", 1},
-    {"point-on-line", 2}, {"point-on-plane", 1}, {"gear", 1},  {"drive", 1},       {"expression", 1},
-    {"rolling", 3},       {"rolling-ball", 3},   {"rolling-discs", 2}, {"knife-edge", 1}, {"point-contact", 3},
-    {"pfaffian", 1},      {"friction-drive", 1}, {"speed-drive", 1}};
+    {"revolute", 5},   {"prismatic", 5},     {"screw", 5},         {"cylindrical", 4},    {"universal", 4},
+    {"spherical", 3},  {"planar", 3},        {"translational", 3}, {"weld", 6},           {"pin", 2},
+    {"point", 3},      {"distance", 1},      {"point-on-line", 2}, {"point-on-plane", 1}, {"gear", 1},
+    {"drive", 1},      {"expression", 1},    {"rolling", 3},       {"rolling-ball", 3},   {"rolling-discs", 2},
+    {"knife-edge", 1}, {"point-contact", 3}, {"pfaffian", 1},      {"friction-drive", 1}, {"speed-drive", 1}};
 
 /// Closures on the coordinates of a cut joint and of a spherical joint the tree enters from its child.
 std::string with_cut_coordinates() {
