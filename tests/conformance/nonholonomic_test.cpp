@@ -114,7 +114,9 @@ TEST(Nonholonomic, PositionProjectionIgnoresVelocityRows) {
     system.update(moved);
     EXPECT_LT(system.terms().phi.cwiseAbs().maxCoeff(), 1e-13);
     // By the rotor alone in the plain metric; with masses the board gives way, wheels or no wheels.
-    if (metric == Metric::kIdentity) EXPECT_NEAR((moved.q - state.q).norm(), 0.1, 1e-12);
+    if (metric == Metric::kIdentity) {
+      EXPECT_NEAR((moved.q - state.q).norm(), 0.1, 1e-12);
+    }
   }
 }
 
