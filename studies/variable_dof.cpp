@@ -63,10 +63,6 @@ double difference(const Run& run, const Run& exact, const std::string& of) {
   return worst / (most - least);
 }
 
-int count(const Run& run, const std::string& what) {
-  return static_cast<int>(std::ranges::count(run.summary.events, what, &EventRecord::what));
-}
-
 double first_time(const Run& run, const std::string& what) {
   const auto at = std::ranges::find(run.summary.events, what, &EventRecord::what);
   return at == run.summary.events.end() ? std::nan("") : at->t;
