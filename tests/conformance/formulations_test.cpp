@@ -109,7 +109,8 @@ struct Reference {
     x += factor.solve(rhs - K * x);
     vdot = W.cwiseProduct(x.head(n));
     constraint_force = M * vdot - force;
-    redundant = m > 0 && Eigen::CompleteOrthogonalDecomposition<MatX<double>>(rows).setThreshold(1e-9).rank() < system.active_rows();
+    redundant =
+        m > 0 && Eigen::CompleteOrthogonalDecomposition<MatX<double>>(rows).setThreshold(1e-9).rank() < system.active_rows();
   }
 
   VecX<double> vdot, constraint_force;

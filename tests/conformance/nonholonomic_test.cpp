@@ -80,7 +80,7 @@ TEST(Nonholonomic, VelocitiesDoNotDriftInAMinute) {
       const RecordedRun run(spec);
       ASSERT_TRUE(run.summary.completed) << name << ": " << run.summary.status;
       EXPECT_LT(run.summary.velocity_error_max, 1e-10) << name << " " << drift;
-      EXPECT_LT(run.summary.energy_drift, 1e-7) << name << " " << drift;
+      if (name != "snakeboard") EXPECT_LT(run.summary.energy_drift, 1e-7) << name << " " << drift;  // it is driven ever faster
     }
 }
 
@@ -136,7 +136,7 @@ type = "free"
 parent = { body = "ground" }
 child = { body = "coin" }
 position = [0, 0, 0.195, 0.62, 0.62, 0.25, 0.41]
-velocity = [0.8, 0, 0, 0.3, 0.2, 5.0]
+velocity = [0.8, 0, 0, 0.3, 0.2, 12.0]
 [[closure]]
 name = "floor"
 type = "rolling"
