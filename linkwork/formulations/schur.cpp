@@ -72,7 +72,7 @@ class Schur : public Formulation {
     for (Loan& loan : loans_) {
       const NodeWork<double>& a = work[loan.node];
       change = std::max({change, (a.dw - loan.dw).norm(), (a.dv - loan.dv).norm()});
-      size = std::max({size, a.dw.norm(), a.dv.norm()});
+      size = std::max({size, a.dw.norm(), a.dv.norm(), a.aw.norm(), a.ap.norm(), a.w.squaredNorm()});
       loan.dw = a.dw, loan.dv = a.dv;
     }
     return {change, size};

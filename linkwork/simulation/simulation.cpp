@@ -213,6 +213,7 @@ bool Simulation::evaluate_start() {
     if (status.ok()) switching_->begin_step();
   }
   const Solution& solution = equations_->solution();
+  summary_.rows = model_.row_count();
   start_rank_ = summary_.rank = solution.rank.rank;
   summary_.dof = model_.tree.nv - solution.rank.rank;
   summary_.redundant = dependent_row_names(model_, solution.dependent);

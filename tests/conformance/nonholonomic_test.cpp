@@ -80,7 +80,8 @@ TEST(Nonholonomic, VelocitiesDoNotDriftInAMinute) {
       const RecordedRun run(spec);
       ASSERT_TRUE(run.summary.completed) << name << ": " << run.summary.status;
       EXPECT_LT(run.summary.velocity_error_max, 1e-10) << name << " " << drift;
-      if (name != "snakeboard") EXPECT_LT(run.summary.energy_drift, 1e-7) << name << " " << drift;  // it is driven ever faster
+      if (name == "snakeboard") continue;  // it is driven ever faster
+      EXPECT_LT(run.summary.energy_drift, 1e-7) << name << " " << drift;
     }
 }
 

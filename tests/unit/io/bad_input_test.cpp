@@ -291,7 +291,7 @@ std::vector<BadInput> bad_inputs() {
 
       // Closures
       {"free closure", pin("type = @!\"free\"\n"), "unknown closure type 'free'"},
-      {"closure type of a later version", pin("type = @!\"rolling\"\n"), "unknown closure type 'rolling'"},
+      {"unknown closure type", pin("type = @!\"roling\"\n"), "unknown closure type 'roling'"},
       {"closure between a body and itself",
        with_base("[[closure]]\nname = \"x\"\ntype = \"point\"\na = { body = \"a\" }\nb = { body = @!\"a\" }\n"),
        "between 'a' and itself"},
