@@ -550,14 +550,16 @@ std::vector<Compounds::Cost> Compounds::costs() const {
     cost.joints = static_cast<int>(compound.nodes.size());
     cost.rows = static_cast<int>(compound.rows.size());
     cost.independent = compound.columns() - 1;
-    double sum = kPerGroup * static_cast<double>(compound.groups.size()) + nodes * (kPerNode + kPerColumn * columns + kPerPair * n * n);
+    double sum =
+        kPerGroup * static_cast<double>(compound.groups.size()) + nodes * (kPerNode + kPerColumn * columns + kPerPair * n * n);
     if (compound.base != 0) sum += nodes * (kOnBody + kColumnOnBody * n) + 30.0 * n * n;
     sum += n * n * n / 3.0 + 4.0 * n * n;
     for (const Row& row : compound.rows) sum += kPerRow + kPerEntry * static_cast<double>(row.entries.size());
     for (const Block& block : compound.blocks) {
       const auto k = static_cast<double>(block.rows.size());
       sum += kSolve * k * k * k;
-      for (const std::vector<Entry>& others : block.others) sum += kSolvePair * columns * (k + static_cast<double>(others.size()));
+      for (const std::vector<Entry>& others : block.others)
+        sum += kSolvePair * columns * (k + static_cast<double>(others.size()));
     }
     cost.instructions = sum;
   }

@@ -29,8 +29,7 @@ Catalog<Formulation> formulations() {
 }
 
 std::vector<CatalogInfo> formulation_choices() {
-  std::vector<CatalogInfo> choices{
-      {"auto", "what the integrator takes: schur, index3, ...", "", {}}};
+  std::vector<CatalogInfo> choices{{"auto", "what the integrator takes: schur, index3, ...", "", {}}};
   for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
   return choices;
 }

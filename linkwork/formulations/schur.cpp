@@ -25,9 +25,20 @@ class Schur : public Formulation {
       : loops_(model.tree, ConstraintTerms(model).groups), zero_(VecX<double>::Zero(model.row_count())) {}
 
   Status solve(System& system, Solution& solution) override {
+    TreeWork<double>& work = system.work();
+    for (Loan& loan : loans_) {
+      loan.dw.setZero(), loan.dv.setZero();
+      add_to(work, loan, 1.0);
+    }
+    const Status status = solve_lent(system, solution);
+    for (const Loan& loan : loans_) add_to(work, loan, -1.0);
+    return status;
+  }
+
+ private:
+  Status solve_lent(System& system, Solution& solution) {
     const Tree& tree = system.tree();
     TreeWork<double>& work = system.work();
-    for (Loan& loan : loans_) loan.dw.setZero(), loan.dv.setZero();
     inward(system);
     if (work.massless_node != 0)
       if (Status status = lend(system, solution); !status.ok()) return status;
@@ -43,7 +54,6 @@ class Schur : public Formulation {
     return {};
   }
 
- private:
   static constexpr double kLent =
       1e-2;  // relative to the inertia the body has in other directions; less is taken back sooner, but rounds worse
   struct Loan {
@@ -105,13 +115,19 @@ class Schur : public Formulation {
   }
 
   void lend_to(int node, double total_mass, TreeWork<double>& work) {
-    ArticulatedInertia<double>& rigid = work.rigid[static_cast<std::size_t>(node)];
     const double turns = work[node].IA.I.trace(), mass = work[node].IA.M.trace() / 3.0;
     const double turning = kLent * (turns > 0.0 ? turns : std::max(mass, total_mass));
     const double sliding = mass > 0.0 ? 0.0 : kLent * total_mass;
+    loans_.push_back({node, turning, sliding, Vec3<double>::Zero(), Vec3<double>::Zero()});
+    add_to(work, loans_.back(), 1.0);
+  }
+
+  /// Only while solving: the inertia is of use to others as it is.
+  static void add_to(TreeWork<double>& work, const Loan& loan, double sign) {
+    ArticulatedInertia<double>& rigid = work.rigid[static_cast<std::size_t>(loan.node)];
+    const double turning = sign * loan.turning, sliding = sign * loan.sliding;
     rigid.I += Sym3<double>{turning, 0.0, 0.0, turning, 0.0, turning};
     rigid.M += Sym3<double>{sliding, 0.0, 0.0, sliding, 0.0, sliding};
-    loans_.push_back({node, turning, sliding, Vec3<double>::Zero(), Vec3<double>::Zero()});
   }
 
   /// Whether a motion of the nodes dies out that only their lent inertia keeps up.
