@@ -21,8 +21,7 @@ assert summary["energy_drift"] < 1e-8
 END
 
 # A latch that does not fit says so, and the run has failed.
-expect 1 "'latch'" "$LINKWORK" run latch --set alpha=0.36
-has "event 'close' switches on 'latch', but its row"
+expect 1 "event 'close' switches on 'latch', but its row" "$LINKWORK" run latch --set alpha=0.36
 
 # An event may end the run, which is then complete.
 cat > ends.toml <<'END'
