@@ -38,6 +38,17 @@ std::string effort(const Summary& summary) {
   return text + fmt::format(", {}, {:.3g} s of wall time", counted(summary.evaluations, "evaluation"), summary.wall_seconds);
 }
 
+std::vector<std::string> happenings(const Summary& summary) {
+  std::vector<std::string> texts;
+  for (const EventRecord& event : summary.events) {
+    std::string text = fmt::format("{:.9g} s '{}': {}", event.t, event.name, event.what);
+    if (event.velocity_jump > 1e-9) text += fmt::format(", velocities jump by up to {:.3g}", event.velocity_jump);
+    if (event.dof >= 0) text += fmt::format(", then {}", counted(event.dof, "degree of freedom"));
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 /// The first few of a list that may be long.
 void print_all(const std::string& label, const std::vector<std::string>& texts) {
   constexpr std::size_t kMost = 6;
@@ -67,6 +78,7 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
                fmt::format("{}, rank {}; largest error {:.2g} in position, {:.2g} in velocity", counted(summary.rows, "row"),
                            summary.rank, summary.position_error_max, summary.velocity_error_max));
   if (started) print_line("energy", fmt::format("drift {:.2g} of the energy exchanged", summary.energy_drift));
+  print_all("event", happenings(summary));
   print_all("note", summary.notes);
   for (const std::string& warning : summary.warnings) print_line("warning", highlighted(warning, stdout));
   print_results(files);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "linkwork/dynamics/system.h"
@@ -100,8 +101,19 @@ void System::apply_wrenches() {
   }
 }
 
-/// What slides is held back along its velocity s by F = -(f(|s|) load + viscous |s|) s / |s|. The direction is taken on the side
-/// where the step began: through s = 0 the law then goes on smoothly, to where the event is found.
+/// The direction of sliding s, on the side where the step began. Where little is left of s it turns to that of then: stages of a
+/// step know s to a few digits only, and through s = 0 the law must go on smoothly, to where the event is found.
+static Eigen::Vector2d sliding_direction(const Eigen::Vector2d& s, const Eigen::Vector2d& at_start) {
+  constexpr double kLittle = 0.1;
+  const double before = at_start.norm(), speed = s.norm();
+  const Eigen::Vector2d old = at_start / before;
+  if (!(speed > 0.0)) return old;
+  const Eigen::Vector2d now = s * (std::copysign(1.0, s.dot(old)) / speed);
+  const double share = std::max(0.0, 1.0 - speed / (kLittle * before));
+  return ((1.0 - share) * now + share * old).normalized();
+}
+
+/// What slides is held back by F = -(f(|s|) load + viscous |s|) along its direction.
 void System::apply_friction() {
   for (std::size_t k = 0; k < model_->frictions.size(); ++k) {
     friction_force_[k].setZero();
@@ -111,8 +123,7 @@ void System::apply_friction() {
     if (friction.normal_row < 0) loads_[k] = evaluate(friction.load);
     const Eigen::Vector2d s = slip(k);
     const double speed = s.norm();
-    Eigen::Vector2d along = mode.direction;
-    if (speed > 0.0) along = s * (std::copysign(1.0, s.dot(mode.direction)) / speed);
+    const Eigen::Vector2d along = sliding_direction(s, mode.direction);
     const double signed_speed = s.dot(along);
     friction_force_[k] = -(friction.sliding_force(speed) * loads_[k] + friction.viscous * signed_speed) * along;
     std::array<double, kMaxRows> lambda{};

@@ -402,7 +402,8 @@ bool Simulation::finish_step() {
   if (event_due_ && !let_happen()) return false;
   if (switching_) switching_->begin_step();
   look();
-  if (next_output() <= state_.t + tie || state_.t >= settings_.end) record();
+  const bool ends = state_.t >= settings_.end || (switching_ && !switching_->stopped_by().empty());
+  if (next_output() <= state_.t + tie || ends) record();
   if (observer_.progress) observer_.progress(state_.t, settings_.end);
   if (observer_.go_on && !observer_.go_on()) return stop("it was told to stop");
   return true;

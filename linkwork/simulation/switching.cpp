@@ -63,7 +63,7 @@ double Switching::friction_needed(std::size_t k) const {
 double Switching::friction_value(std::size_t k) {
   const Modes::Friction& mode = modes_.friction[k];
   if (mode.kind == FrictionKind::kOff) return 1.0;
-  if (mode.kind == FrictionKind::kSlip) return system().slip(k).dot(mode.direction);
+  if (mode.kind == FrictionKind::kSlip) return system().slip(k).dot(mode.direction.normalized());
   return friction_limit(k) - friction_needed(k) + slack();
 }
 
@@ -579,7 +579,7 @@ Status Switching::try_to_stick(std::size_t k) {
   const DryFriction& friction = model_.frictions[k];
   const Eigen::Vector2d slip = system().slip(k);
   if (slip.norm() > std::max(1e-6 * watched_[first_friction() + k].scale, kStill)) {
-    modes_.friction[k].direction = slip.normalized();  // it turned aside between two steps
+    modes_.friction[k].direction = slip;  // it turned aside between two steps
     return {};
   }
   modes_.friction[k].kind = FrictionKind::kStick;
@@ -601,7 +601,7 @@ void Switching::renew_directions() {
   for (std::size_t k = 0; k < model_.frictions.size(); ++k) {
     if (modes_.friction[k].kind != FrictionKind::kSlip) continue;
     const Eigen::Vector2d slip = system().slip(k);
-    if (slip.norm() > kStill) modes_.friction[k].direction = slip.normalized();
+    if (slip.norm() > kStill) modes_.friction[k].direction = slip;
   }
 }
 

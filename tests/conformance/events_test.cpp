@@ -59,7 +59,8 @@ name = "here"
 when = "q.x - 0.731"
 do = ["stop"]
 )"));
-  for (const std::string integrator : {"euler", "semi-implicit-euler", "rk2", "rk4", "ode5", "dopri45", "cvode-adams"}) {
+  for (const std::string integrator : {"euler", "semi-implicit-euler", "rk2", "rk4", "ode5", "dopri45", "newmark",
+                                       "generalized-alpha", "cvode-adams", "cvode-bdf", "arkode", "ida"}) {
     const RecordedRun run(with_integrator(spec, integrator, 0.03));
     ASSERT_EQ(run.summary.events.size(), 1U) << integrator << ": " << run.summary.status;
     EXPECT_NEAR(run.summary.events[0].t, 0.731 / 1.7, 0.03e-12 + 1e-15) << integrator;
@@ -175,6 +176,136 @@ do = ["off spring"]
   EXPECT_NEAR(run.last("v.x"), std::sqrt(1.0 - 4 * 0.04), 1e-10);
   EXPECT_EQ(run.summary.events[0].velocity_jump, 0.0);
   EXPECT_LT(run.summary.energy_drift, 1e-10);
+}
+
+/// The force on a mass changes in mid-run: every integrator must notice, those with a memory too.
+TEST(Events, LeaveNoMemoryInTheIntegrator) {
+  const Spec spec = test::spec_of("[parameters]\nf = 2\n" + mass_on_rail("velocity = 0.5", R"(
+[[force]]
+type = "force"
+joint = "x"
+value = "f"
+[[event]]
+name = "half"
+when = "t - 0.437"
+do = ["set f = -6"]
+)"));
+  const double t = 0.437, v = 0.5 + t, s = 1.0 - t, x = 0.5 * t + 0.5 * t * t;
+  for (const std::string integrator :
+       {"rk2", "rk4", "dopri45", "newmark", "hht", "generalized-alpha", "cvode-adams", "cvode-bdf", "arkode", "ida"}) {
+    const RecordedRun run(with_integrator(spec, integrator, 1e-2));
+    ASSERT_TRUE(run.summary.completed) << integrator << ": " << run.summary.status;
+    EXPECT_NEAR(run.last("v.x"), v - 3.0 * s, 1e-7) << integrator;
+    EXPECT_NEAR(run.last("q.x"), x + v * s - 1.5 * s * s, 1e-7) << integrator;
+  }
+}
+
+/// A pendulum that is let go where its rod begins to push: at cos(theta) = 2/3 of the height it started from.
+TEST(Events, MayWatchMultipliersAndPoints) {
+  Spec spec = with_integrator(test::spec_of(R"toml(
+[settings]
+gravity = [0, -9.81, 0]
+end = 3.0
+[[body]]
+name = "bob"
+mass = 1
+inertia = [1, 1, 1]
+[[joint]]
+name = "place"
+type = "planar"
+parent = { body = "ground" }
+child = { body = "bob" }
+position = [0.001, 0.9999995, 0]
+[[closure]]
+name = "rod"
+type = "distance"
+length = 1.0
+a = { body = "ground" }
+b = { body = "bob" }
+[[sensor]]
+name = "bob"
+type = "point"
+body = "bob"
+[[event]]
+name = "free"
+when = "lambda.rod.d"
+direction = "falling"
+do = ["off rod"]
+[[event]]
+name = "level"
+when = "p.bob.y"
+do = ["stop"]
+[[event]]
+name = "fast"
+when = "pv.bob.y + 2"
+do = ["stop"]
+)toml"),
+                              "dopri45", 1e-3);
+  spec.settings.rtol = 1e-11;
+  const RecordedRun run(spec);
+  ASSERT_EQ(run.summary.events.size(), 2U) << run.summary.status;
+  EXPECT_EQ(run.summary.events[0].name, "free");
+  EXPECT_EQ(run.summary.events[0].velocity_jump, 0.0);
+  EXPECT_EQ(run.summary.events[1].name, "fast");
+  EXPECT_NEAR(run.last("v.place.y"), -2.0, 1e-9);
+  // Where it left the circle, by its parabola: height and speed there.
+  const double height = 2.0 / 3.0 * 0.9999995, speed = std::sqrt(9.81 * height);
+  EXPECT_NEAR(run.last("v.place.x"), speed * height, 1e-6);
+}
+
+TEST(Events, OfModulesKeepToTheirModule) {
+  const std::string part = R"(
+linkwork = 1
+[parameters]
+at = 0.2
+f = 0
+[[body]]
+name = "mass"
+mass = 1
+inertia = [1, 1, 1]
+[[joint]]
+name = "x"
+type = "prismatic"
+axis = [1, 0, 0]
+velocity = 1
+parent = { body = "ground" }
+child = { body = "mass" }
+[[force]]
+name = "push"
+type = "force"
+joint = "x"
+value = "f"
+[[closure]]
+name = "hold"
+type = "speed-drive"
+joint = "x"
+value = "3"
+active = false
+[[event]]
+name = "go"
+when = "t - at"
+do = ["set f = 10*at", "on hold"]
+)";
+  ReadOptions options;
+  options.load = [&](const std::filesystem::path&) { return part; };
+  Spec spec = read_model_text(R"(
+linkwork = 1
+settings.end = 1.0
+[[module]]
+name = "left"
+file = "part.toml"
+[[module]]
+name = "right"
+file = "part.toml"
+parameters = { at = 0.5 }
+)",
+                              "whole.toml", options);
+  const RecordedRun run(spec);
+  EXPECT_EQ(run.happened(), (Strings{"left.go set left.f = 10*at, on left.hold", "right.go set right.f = 10*at, on right.hold"}));
+  EXPECT_NEAR(run.at(0.4, "v.left.x"), 3.0, 1e-12);
+  EXPECT_NEAR(run.at(0.4, "v.right.x"), 1.0, 1e-12);
+  EXPECT_NEAR(run.last("lambda.left.hold.r"), -2.0, 1e-10);
+  EXPECT_NEAR(run.last("lambda.right.hold.r"), -5.0, 1e-10);
 }
 
 // --- the latch
@@ -434,6 +565,83 @@ dry_friction = { kinetic = 0.3 }
   const double N = 9.81 / (1.0 / m + 0.25 * c * (c + mu * s) / I);
   EXPECT_NEAR(run.rows[0][run.column("lambda.foot.normal")], N, 1e-10);
   EXPECT_NEAR(run.rows[0][run.column("force.foot.x")], -mu * N, 1e-10);
+  EXPECT_LT(run.summary.energy_drift, 1e-8);
+}
+
+/// A ball thrown along the floor with a side spin slides along a straight line of slip, then rolls: v = v0 - 2/7 of the slip.
+TEST(Friction, SlidesInAPlaneUntilItRolls) {
+  Spec spec = test::spec_of(R"toml(
+[settings]
+gravity = [0, 0, -9.81]
+end = 1.0
+step = 1e-3
+[[body]]
+name = "ball"
+solid = { shape = "sphere", radius = 0.1, mass = 1 }
+[[joint]]
+name = "float"
+type = "free"
+parent = { body = "ground" }
+child = { body = "ball" }
+position = [0, 0, 0.1, 1, 0, 0, 0]
+velocity = [2, 0, 0, -15, 0, 0]
+[[closure]]
+name = "floor"
+type = "rolling-ball"
+a = { body = "ground" }
+b = { body = "ball" }
+radius = 0.1
+one_sided = "above"
+dry_friction = { kinetic = 0.3 }
+)toml");
+  const RecordedRun run(spec);
+  ASSERT_TRUE(run.summary.completed) << run.summary.status;
+  ASSERT_EQ(run.happened(), Strings{"floor sticks"});
+  // slip at the start: v + w x r = (2, 0) + (0, -1.5), since (-15, 0, 0) x (0, 0, -0.1) = (0, -1.5, 0)
+  const double sx = 2.0, sy = -1.5, slip = 2.5;
+  EXPECT_NEAR(run.summary.events[0].t, 2.0 * slip / (7.0 * 0.3 * 9.81), 1e-7);
+  EXPECT_LT(run.summary.events[0].velocity_jump, 1e-9);
+  EXPECT_NEAR(run.last("v.float.x"), 2.0 - 2.0 / 7.0 * sx, 1e-9);
+  EXPECT_NEAR(run.last("v.float.y"), -2.0 / 7.0 * sy, 1e-9);
+  EXPECT_LT(run.summary.energy_drift, 1e-8);
+}
+
+/// A ball strikes the floor obliquely, too fast for friction to stop its sliding: it takes mu times the normal impulse.
+TEST(Friction, TakesItsShareOfAnImpact) {
+  Spec spec = test::spec_of(R"toml(
+[settings]
+gravity = [0, 0, -10]
+end = 0.35
+step = 1e-3
+[[body]]
+name = "ball"
+solid = { shape = "sphere", radius = 0.1, mass = 1 }
+[[joint]]
+name = "float"
+type = "free"
+parent = { body = "ground" }
+child = { body = "ball" }
+position = [0, 0, 0.3, 1, 0, 0, 0]
+velocity = [5, 0, 0, 0, 0, 0]
+[[closure]]
+name = "floor"
+type = "rolling-ball"
+a = { body = "ground" }
+b = { body = "ball" }
+radius = 0.1
+one_sided = "above"
+restitution = 0.5
+dry_friction = { kinetic = 0.2 }
+)toml");
+  const RecordedRun run(spec);
+  ASSERT_EQ(run.summary.events.size(), 1U) << run.summary.status;
+  const EventRecord& event = run.summary.events[0];
+  EXPECT_EQ(event.what, "bounces");
+  EXPECT_NEAR(event.t, 0.2, 1e-10);
+  const double normal = 1.5 * 2.0, across = 0.2 * normal;
+  EXPECT_NEAR(run.last("v.float.x"), 5.0 - across, 1e-9);
+  EXPECT_NEAR(run.last("v.float.wy"), across * 0.1 / (0.4 * 0.01), 1e-8);
+  EXPECT_NEAR(run.last("v.float.z"), 1.0 - 10 * 0.15, 1e-9);
   EXPECT_LT(run.summary.energy_drift, 1e-8);
 }
 
