@@ -14,5 +14,6 @@ Study four_bar_distributed_study();
 Study generalized_inverse_study();
 Study gluing_study();
 Study hierarchical_study();
+Study variable_dof_study();
 
 }  // namespace linkwork::studies

@@ -18,6 +18,7 @@ const std::vector<std::pair<const char*, const char*>> kAngles{
 Spec four_bar(const StudyContext& context, const std::string& glue) {
   Spec spec = ready_model(context, "four_bar_modules", context.quick ? 2.0 : 10.0);
   spec.settings.stabilization = {"none", {}, {}};
+  spec.settings.coordinates = {"TA", {}, {}};
   spec.settings.output_every = 0.02;
   spec.settings.glue = parse_choice(glue, {});
   return spec;

@@ -16,6 +16,7 @@ Spec ring(const StudyContext& context, const std::string& model, const std::stri
   spec.settings.integrator = {"rk2", {}, {}};
   spec.settings.step = spec.settings.output_every = 0.01;
   spec.settings.constraint_tolerance = 1e-13;
+  spec.settings.coordinates = {"TA", {}, {}};
   spec.settings.glue = {glue, {}, {}};
   return spec;
 }

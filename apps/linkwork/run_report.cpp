@@ -57,6 +57,17 @@ void print_modules(const Summary& summary) {
         "", fmt::format("iterations: at most {}, {:.3g} a step in the mean", modules.most_iterations, modules.mean_iterations));
 }
 
+std::vector<std::string> happenings(const Summary& summary) {
+  std::vector<std::string> texts;
+  for (const EventRecord& event : summary.events) {
+    std::string text = fmt::format("{:.9g} s '{}': {}", event.t, event.name, event.what);
+    if (event.velocity_jump > 1e-9) text += fmt::format(", velocities jump by up to {:.3g}", event.velocity_jump);
+    if (event.dof >= 0) text += fmt::format(", then {}", counted(event.dof, "degree of freedom"));
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
 /// The first few of a list that may be long.
 void print_all(const std::string& label, const std::vector<std::string>& texts) {
   constexpr std::size_t kMost = 6;
@@ -83,10 +94,11 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
   print_line(summary.completed ? "simulated" : "stopped", effort(summary));
   if (started && !model.rows.empty())
     print_line("constraints",
-               fmt::format("{}, rank {}; largest error {:.2g} in position, {:.2g} in velocity", counted(model.row_count(), "row"),
+               fmt::format("{}, rank {}; largest error {:.2g} in position, {:.2g} in velocity", counted(summary.rows, "row"),
                            summary.rank, summary.position_error_max, summary.velocity_error_max));
   if (started) print_line("energy", fmt::format("drift {:.2g} of the energy exchanged", summary.energy_drift));
   if (summary.modules) print_modules(summary);
+  print_all("event", happenings(summary));
   print_all("note", summary.notes);
   for (const std::string& warning : summary.warnings) print_line("warning", highlighted(warning, stdout));
   print_results(files);

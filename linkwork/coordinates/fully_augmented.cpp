@@ -39,6 +39,27 @@ void close_joint(Model& model, JointIndex index) {
   model.frame_closures.push_back(std::move(closure));
 }
 
+/// What refers to rows by number.
+void renumber_rows(Model& model, const std::vector<int>& new_row) {
+  const auto renumber = [&](int& row) {
+    if (row >= 0) row = new_row[static_cast<std::size_t>(row)];
+  };
+  for (Contact& contact : model.contacts) renumber(contact.row);
+  for (DryFriction& friction : model.frictions) renumber(friction.first_row), renumber(friction.normal_row);
+  for (Event& event : model.events) {
+    const auto renumber_slots = [&](BoundExpression& expression) {
+      using Kind = Variable::Kind;
+      for (Variable& slot : expression.slots)
+        if (slot.kind == Kind::kMultiplier || slot.kind == Kind::kError || slot.kind == Kind::kErrorRate) renumber(slot.index);
+    };
+    renumber_slots(event.when);
+    for (Action& action : event.actions) {
+      renumber_slots(action.value);
+      if (action.target == Action::Target::kRows || action.target == Action::Target::kBounce) renumber(action.first);
+    }
+  }
+}
+
 }  // namespace
 
 Model fully_augmented(const Model& original) {
@@ -81,10 +102,15 @@ Model fully_augmented(const Model& original) {
     for (int r = 0; r < closure.row_count; ++r) model.rows.push_back(rows[static_cast<std::size_t>(closure.first_row + r)]);
   for (std::size_t j = 0; j < model.joints.size(); ++j)
     if (!was_cut[j]) close_joint(model, JointIndex(j));
+  std::vector<int> new_row(rows.size());
+  for (const FrameClosure& closure : original.frame_closures)
+    for (int r = closure.first_row; r < closure.first_row + closure.row_count; ++r) new_row[static_cast<std::size_t>(r)] = r;
   for (CoordinateClosure& closure : model.coordinate_closures) {
     model.rows.push_back(rows[static_cast<std::size_t>(closure.row)]);
+    new_row[static_cast<std::size_t>(closure.row)] = model.row_count() - 1;
     closure.row = model.row_count() - 1;
   }
+  renumber_rows(model, new_row);
   return model;
 }
 

@@ -109,7 +109,8 @@ std::vector<int> marked_last(const std::vector<char>& marks) {
 /// Rank and dependent rows where the mechanism is usually: the best of a few places nearby that satisfy the constraints.
 class Neighbourhood {
  public:
-  explicit Neighbourhood(const Model& model) : model_(model), system_(model), projection_(model) {
+  Neighbourhood(const Model& model, const Modes& modes) : model_(model), system_(model), projection_(model) {
+    system_.set_modes(modes);
     for (const Node& node : model.tree.nodes) length_ = std::max(length_, node.p.norm());
     if (length_ == 0.0) length_ = 1.0;
   }
@@ -118,10 +119,11 @@ class Neighbourhood {
   const std::vector<char>& dependent() const { return dependent_; }
 
   void explore(const State& state) {
-    constexpr int kPlaces = 4;
+    constexpr int kTrials = 6, kPlaces = 2;
     std::mt19937 random(271828);
-    for (int i = 0; i < kPlaces; ++i) {
+    for (int trial = 0, places = 0; trial < kTrials && places < kPlaces; ++trial) {
       if (!move_near(state, random)) continue;
+      ++places;
       const DependentSets sets(system_, in_order(model_.row_count()));
       if (sets.rank() <= rank_) continue;
       rank_ = sets.rank();
@@ -290,21 +292,24 @@ std::vector<int> Diagnosis::of_kind(Kind kind) const {
   return found;
 }
 
-Diagnosis diagnose(const Model& model, const State& state) {
+Diagnosis diagnose(const Model& model, const State& state) { return diagnose(model, state, Modes(model)); }
+
+Diagnosis diagnose(const Model& model, const State& state, const Modes& modes) {
   Diagnosis diagnosis;
   const int m = model.row_count();
   diagnosis.rows.resize(static_cast<std::size_t>(m));
   if (m == 0) return diagnosis;
   System system(model);
+  system.set_modes(modes);
   system.update(state);
   const std::vector<char> dependent = measure(model, system, diagnosis);
   diagnosis.usual_rank = diagnosis.rank;
-  if (diagnosis.rank == m) {
+  if (diagnosis.rank == system.active_rows()) {
     find_reactions(model, system, MatX<double>::Zero(m, 0), diagnosis);
     return diagnosis;
   }
 
-  Neighbourhood nearby(model);
+  Neighbourhood nearby(model, modes);
   nearby.explore(state);
   const std::vector<char>& usual = nearby.rank() >= 0 ? nearby.dependent() : dependent;
   const DependentSets sets(system, marked_last(usual));
@@ -313,6 +318,7 @@ Diagnosis diagnose(const Model& model, const State& state) {
   MatX<double> N = MatX<double>::Zero(m, m - diagnosis.rank);
   Eigen::Index column = 0;
   sets.for_each([&](int i, const VecX<double>& coefficients, const std::vector<int>& members, double contradiction) {
+    if (!system.is_active(i)) return;
     RowDiagnosis& row = diagnosis.rows[static_cast<std::size_t>(i)];
     row.follows_from = members;
     row.kind = usual[static_cast<std::size_t>(i)] == 0 ? Kind::kDegenerate : Kind::kRedundant;

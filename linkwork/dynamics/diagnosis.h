@@ -43,8 +43,10 @@ struct Diagnosis {
   std::vector<int> of_kind(RowDiagnosis::Kind kind) const;
 };
 
-/// At a consistent state; drift control is left out of account.
+/// At a consistent state; drift control is left out of account. Rows that are not in force count as independent. The modes are
+/// those of the model's start unless others are given.
 Diagnosis diagnose(const Model& model, const State& state);
+Diagnosis diagnose(const Model& model, const State& state, const Modes& modes);
 
 /// In words, with names. A sentence for each dependent set, in the order redundant, degenerate, inconsistent; none if there is
 /// nothing to say.

@@ -1,5 +1,10 @@
 #include "linkwork/dynamics/equations_of_motion.h"
 
+#include <fmt/format.h>
+
+#include <Eigen/LU>
+#include <cmath>
+
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -29,9 +34,9 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   if (Status status = formulation_->prepare(system_, state); !status.ok()) return status;
   system_.update_forces();
   stabilization_->adjust(system_.terms());
-  Status status = formulation_->solve(system_, solution_);
-  if (!status.ok()) return status;
+  if (Status status = solve(); !status.ok()) return status;
   stabilization_->correct(system_, solution_);
+  finish_inactive_rows();
   if (!solution_.vdot.allFinite()) return {"the accelerations are not finite"};
   rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
@@ -40,6 +45,70 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   if (!system_.terms().u.isZero(0.0)) formulation_->complete(system_, solution_);
   rates.power = system_.applied_power() + solution_.lambda.dot(system_.terms().u) + solution_.virtual_power;
   return {};
+}
+
+/// Friction that slides needs the normal forces, which the solution gives, which depends on the friction.
+Status EquationsOfMotion::solve() {
+  loaded_.clear();
+  const std::vector<DryFriction>& frictions = model().frictions;
+  for (std::size_t k = 0; k < frictions.size(); ++k)
+    if (frictions[k].normal_row >= 0 && system_.modes().friction[k].kind == Modes::Friction::Kind::kSlip) loaded_.push_back(k);
+  return loaded_.empty() ? formulation_->solve(system_, solution_) : find_loads();
+}
+
+/// The normal forces n that come of friction under loads x are affine, n = n0 + N (x - x0), so that one step of Newton's method
+/// on n(x) = x finds them.
+Status EquationsOfMotion::find_loads() {
+  constexpr double kSame = 1e-13, kFound = 1e-6;
+  const auto count = static_cast<Eigen::Index>(loaded_.size());
+  loads_.resize(count);
+  for (Eigen::Index i = 0; i < count; ++i) loads_[i] = system_.load(loaded_[static_cast<std::size_t>(i)]);
+  if (Status status = solve_with_loads(loads_, found_); !status.ok()) return status;
+  const auto is_found = [&](double tolerance) {
+    return (found_ - loads_).cwiseAbs().maxCoeff() <= tolerance * std::max(1.0, found_.cwiseAbs().maxCoeff());
+  };
+  if (is_found(kSame)) return {};
+  response_.resize(count, count);
+  const double shift = std::max(1.0, loads_.cwiseAbs().maxCoeff());
+  for (Eigen::Index j = 0; j < count; ++j) {
+    probe_ = loads_;
+    probe_[j] += shift;
+    if (Status status = solve_with_loads(probe_, moved_); !status.ok()) return status;
+    response_.col(j) = (found_ - moved_) / shift;
+    response_(j, j) += 1.0;
+  }
+  loads_ += response_.partialPivLu().solve(found_ - loads_);
+  if (!loads_.allFinite()) return {"the friction forces are not finite"};
+  if (Status status = solve_with_loads(loads_, found_); !status.ok()) return status;
+  if (is_found(kFound)) return {};
+  return {fmt::format("no normal force of '{}' fits its friction", model().frictions[loaded_.front()].name)};
+}
+
+Status EquationsOfMotion::solve_with_loads(const VecX<double>& loads, VecX<double>& found) {
+  found.resize(loads.size());
+  for (std::size_t i = 0; i < loaded_.size(); ++i) system_.set_load(loaded_[i], loads[static_cast<Eigen::Index>(i)]);
+  system_.update_forces();
+  if (Status status = formulation_->solve(system_, solution_); !status.ok()) return status;
+  formulation_->complete(system_, solution_);
+  for (std::size_t i = 0; i < loaded_.size(); ++i) {
+    const DryFriction& friction = model().frictions[loaded_[i]];
+    const double normal = friction.side * solution_.lambda[friction.normal_row];
+    found[static_cast<Eigen::Index>(i)] = friction.one_sided ? normal : std::abs(normal);
+  }
+  return {};
+}
+
+/// A row that is not in force takes no part; where it slides, its multiplier is the friction.
+void EquationsOfMotion::finish_inactive_rows() {
+  for (int row : system_.inactive_rows()) {
+    solution_.lambda[row] = 0.0;
+    solution_.dependent[static_cast<std::size_t>(row)] = 0;
+  }
+  for (std::size_t k = 0; k < model().frictions.size(); ++k) {
+    const DryFriction& friction = model().frictions[k];
+    if (system_.modes().friction[k].kind != Modes::Friction::Kind::kSlip) continue;
+    for (int r = 0; r < friction.rows; ++r) solution_.lambda[friction.first_row + r] = system_.friction_force(k)[r];
+  }
 }
 
 }  // namespace linkwork

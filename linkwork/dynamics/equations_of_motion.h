@@ -25,6 +25,11 @@ class EquationsOfMotion {
 
   /// Gives a start what the formulation integrates beside the motion.
   void start(State& state) { formulation_->start(system_, state); }
+  /// What is in force from here on.
+  void set_modes(const Modes& modes) {
+    system_.set_modes(modes);
+    formulation_->forget();
+  }
   /// Evaluates everything at a state; system() and solution() then hold the details. The state must outlive their use. Parts of
   /// it that the formulation takes for functions of the others are made so (Formulation::prepare).
   Status evaluate(State& state, Derivative& rates);
@@ -45,6 +50,11 @@ class EquationsOfMotion {
   long evaluations() const { return evaluations_; }
 
  private:
+  Status solve();
+  Status find_loads();
+  Status solve_with_loads(const VecX<double>& loads, VecX<double>& found);
+  void finish_inactive_rows();
+
   System system_;
   std::unique_ptr<Formulation> formulation_;
   std::unique_ptr<Stabilization> stabilization_;
@@ -52,6 +62,9 @@ class EquationsOfMotion {
   std::unique_ptr<MotionResidual> residual_;  // only if it is given
   Solution solution_;
   long evaluations_ = 0;
+  std::vector<std::size_t> loaded_;  // frictions that slide under a normal force that is yet to be found
+  VecX<double> loads_, found_, probe_, moved_;
+  MatX<double> response_;
 };
 
 }  // namespace linkwork

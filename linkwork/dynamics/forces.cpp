@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cmath>
+
 #include "linkwork/dynamics/system.h"
 #include "linkwork/model/forces/friction.h"
 
@@ -12,11 +15,12 @@ void System::update_forces() {
   apply_joint_forces();
   apply_springs();
   apply_wrenches();
+  apply_friction();
 }
 
-void System::add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force) {
+void System::add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force) {
   const Row scaled{0.0, force * row.on_w, force * row.on_p, 0.0};
-  const auto [on_a, on_b] = row_wrenches(*this, a, b, m, scaled);
+  const auto [on_a, on_b] = row_wrenches(a, b, between(a.node, b.node), scaled);
   work_.apply(a.node, on_a);
   work_.apply(b.node, on_b);
 }
@@ -31,7 +35,7 @@ void System::add_coordinate_force(const Coordinate& coordinate, double force) {
   const RelativeMotion m = relative_motion(joint.parent, joint.child);
   std::array<Row, kMaxRows> rows;
   joint.kind->coordinates(m, rows);
-  add_relative_force(joint.parent, joint.child, m, rows[k], force);
+  add_relative_force(joint.parent, joint.child, rows[k], force);
 }
 
 void System::apply_joint_laws() {
@@ -51,7 +55,9 @@ void System::apply_joint_laws() {
 }
 
 void System::apply_joint_forces() {
-  for (const JointForce& force : model_->joint_forces) {
+  for (std::size_t k = 0; k < model_->joint_forces.size(); ++k) {
+    if (modes_.joint_forces[k] == 0) continue;
+    const JointForce& force = model_->joint_forces[k];
     const double value = evaluate(force.value);
     add_coordinate_force(force.coordinate, value);
     power_ += value * coordinate_motion(force.coordinate).rate;
@@ -59,18 +65,29 @@ void System::apply_joint_forces() {
 }
 
 void System::apply_springs() {
-  for (const Spring& spring : model_->springs) {
-    const RelativeMotion m = relative_motion(spring.a, spring.b);
+  for (std::size_t k = 0; k < model_->springs.size(); ++k) {
+    if (modes_.springs[k] == 0) continue;
+    const Spring& spring = model_->springs[k];
+    const Pose<double> X_AB = between(spring.a.node, spring.b.node);
+    const V3& r_b = spring.b.X_NF.p;
+    const PointMotion at_b = point_motion(work_[spring.a.node], work_[spring.b.node], X_AB, r_b);
+    RelativeMotion m;  // in the axes of a's node: lengths do not mind
+    m.p = at_b.p - spring.a.X_NF.p;
+    m.pdot = at_b.pdot;
     const Row row = distance_row(m);
-    const double stretch = row.value - spring.length;
     const double rate = row.rate(m);
-    add_relative_force(spring.a, spring.b, m, row, -spring.stiffness * stretch - spring.damping * rate);
+    const V3 f = (-spring.stiffness * (row.value - spring.length) - spring.damping * rate) * row.on_p;
+    const V3 f_b = X_AB.R.transpose() * f;
+    work_.apply(spring.a.node, {f.cross(at_b.p), -f});
+    work_.apply(spring.b.node, {r_b.cross(f_b), f_b});
     power_ -= spring.damping * rate * rate;
   }
 }
 
 void System::apply_wrenches() {
-  for (const BodyWrench& wrench : model_->wrenches) {
+  for (std::size_t i = 0; i < model_->wrenches.size(); ++i) {
+    if (modes_.wrenches[i] == 0) continue;
+    const BodyWrench& wrench = model_->wrenches[i];
     Wrench<double> F;  // at the point, in world or body axes
     for (int k = 0; k < 3; ++k) {
       F.n[k] = evaluate(wrench.torque[static_cast<std::size_t>(k)]);
@@ -81,6 +98,40 @@ void System::apply_wrenches() {
     const Wrench<double> on_node = Pose<double>{R_NE, wrench.at.X_NF.p} * F;
     work_.apply(wrench.at.node, on_node);
     power_ += power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v});
+  }
+}
+
+/// The direction of sliding s, on the side where the step began. Where little is left of s it turns to that of then: stages of a
+/// step know s to a few digits only, and through s = 0 the law must go on smoothly, to where the event is found.
+static Eigen::Vector2d sliding_direction(const Eigen::Vector2d& s, const Eigen::Vector2d& at_start) {
+  constexpr double kLittle = 0.1;
+  const double before = at_start.norm(), speed = s.norm();
+  const Eigen::Vector2d old = at_start / before;
+  if (!(speed > 0.0)) return old;
+  const Eigen::Vector2d now = s * (std::copysign(1.0, s.dot(old)) / speed);
+  const double share = std::max(0.0, 1.0 - speed / (kLittle * before));
+  return ((1.0 - share) * now + share * old).normalized();
+}
+
+/// What slides is held back by F = -(f(|s|) load + viscous |s|) along its direction.
+void System::apply_friction() {
+  for (std::size_t k = 0; k < model_->frictions.size(); ++k) {
+    friction_force_[k].setZero();
+    const Modes::Friction& mode = modes_.friction[k];
+    if (mode.kind != Modes::Friction::Kind::kSlip) continue;
+    const DryFriction& friction = model_->frictions[k];
+    if (friction.normal_row < 0) loads_[k] = evaluate(friction.load);
+    const Eigen::Vector2d s = slip(k);
+    const double speed = s.norm();
+    const Eigen::Vector2d along = sliding_direction(s, mode.direction);
+    const double signed_speed = s.dot(along);
+    friction_force_[k] = -(friction.sliding_force(speed) * loads_[k] + friction.viscous * signed_speed) * along;
+    std::array<double, kMaxRows> lambda{};
+    const int first =
+        friction.first_row - terms_.first_rows[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(friction.first_row)])];
+    for (int r = 0; r < friction.rows; ++r) lambda[static_cast<std::size_t>(first + r)] = friction_force_[k][r];
+    sliding_[k].add_to_forces(lambda.data(), work_);
+    power_ += friction_force_[k].dot(s);
   }
 }
 

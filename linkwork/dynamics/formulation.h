@@ -55,6 +55,8 @@ class Formulation {
   virtual void complete(System&, Solution&) {}
   /// A step was taken: the time to change what must stay the same within steps. The system holds the new state's evaluation.
   virtual void accept_step(System&) {}
+  /// Other rows are in force from here on (System::modes()): what was kept from earlier evaluations is out of date.
+  virtual void forget() {}
   /// Whether prepare() makes every state meet the constraints, so that there is nothing to stabilize.
   virtual bool holds_constraints() const { return false; }
 };

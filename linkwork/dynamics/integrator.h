@@ -24,6 +24,8 @@ class Integrator {
 
   /// From `from`, whose rates are given, over h. `from` and `to` must differ. The equations were last evaluated at `from`.
   virtual Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) = 0;
+  /// The equations change here: what it remembers of earlier steps is of no use.
+  virtual void forget() {}
   /// Estimated error of the last step, (q, v) stacked. Only if estimates_error().
   virtual const VecX<double>& error() const { return error_; }
   /// Whether interpolate() gives the solution inside the last step, a part theta of the way. Otherwise a cubic Hermite polynomial

@@ -1,5 +1,7 @@
 #include "linkwork/dynamics/manifold_projection.h"
 
+#include <cmath>
+
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -8,21 +10,34 @@ ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
     : metric_(metric),
       loops_(model.tree, ConstraintTerms(model).groups),
       lambda_(VecX<double>::Zero(model.row_count())),
-      change_(VecX<double>::Zero(model.tree.nv)) {}
+      change_(VecX<double>::Zero(model.tree.nv)) {
+  for (int row = 0; row < model.row_count(); ++row)
+    if (!model.rows[static_cast<std::size_t>(row)].holonomic) velocity_rows_.push_back(row);
+}
 
-void ManifoldProjection::respond(System& system, const VecX<double>& error) {
+void ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
+  const bool without_velocity_rows = positions && !velocity_rows_.empty();
   if (metric_ == Metric::kIdentity) {
+    rows_ = system.jacobian();
+    if (without_velocity_rows)
+      for (int row : velocity_rows_) rows_.row(row).setZero();
     squared_lengths(system.jacobian_bounds(), scale_);
-    basis_.factor(system.jacobian(), scale_);
+    basis_.factor(rows_, scale_);
     basis_.shortest_solution(error, change_);
     return;
   }
-  loops_.inward_unforced(system.tree(), system.work(), system.terms().groups, error);
+  if (without_velocity_rows) {
+    groups_ = system.terms().groups;
+    for (std::size_t g = 0; g < groups_.size(); ++g)
+      for (int row : velocity_rows_)
+        if (const int c = row - system.terms().first_rows[g]; c >= 0 && c < groups_[g].columns()) groups_[g].clear(c);
+  }
+  loops_.inward_unforced(system.tree(), system.work(), without_velocity_rows ? groups_ : system.terms().groups, error);
   loops_.outward(system.tree(), system.work(), change_, lambda_);
 }
 
 double ManifoldProjection::correct_position(System& system, State& state, double fraction) {
-  respond(system, system.terms().phi);
+  respond(system, system.terms().phi, true);
   change_ *= -fraction;
   displace(system.tree(), state.q.data(), change_.data());
   return change_.cwiseAbs().maxCoeff();
@@ -31,6 +46,29 @@ double ManifoldProjection::correct_position(System& system, State& state, double
 void ManifoldProjection::correct_velocity(System& system, State& state) {
   respond(system, system.terms().rate);
   state.v -= change_;
+}
+
+std::pair<double, int> ManifoldProjection::apply_impulse(System& system, State& state, const VecX<double>& change,
+                                                         VecX<double>& impulse) {
+  respond(system, change);
+  state.v += change_;
+  impulse = lambda_;
+  std::pair<double, int> unmet{0.0, -1};
+  for (std::size_t row = 0; row < loops_.inconsistency().size(); ++row) {
+    const double vain = loops_.dependent()[row] != 0 ? std::abs(loops_.inconsistency()[row]) : 0.0;
+    if (vain > unmet.first) unmet = {vain, static_cast<int>(row)};
+  }
+  return unmet;
+}
+
+void ManifoldProjection::respond_to_forces(System& system, VecX<double>& change, VecX<double>& impulse) {
+  TreeWork<double>& work = system.work();
+  for (std::size_t i = 0; i < work.nodes.size(); ++i) work.nodes[i].n = -work.applied[i].n, work.nodes[i].f = -work.applied[i].f;
+  error_ = VecX<double>::Zero(lambda_.size());
+  loops_.inward(system.tree(), work, system.terms().groups, error_);
+  loops_.outward(system.tree(), work, change_, lambda_);
+  change = change_;
+  impulse = lambda_;
 }
 
 void ManifoldProjection::correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda) {

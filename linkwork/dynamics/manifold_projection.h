@@ -26,16 +26,24 @@ class ManifoldProjection {
   /// coordinate.
   double correct_position(System& system, State& state, double fraction = 1.0);
   void correct_velocity(System& system, State& state);
+  /// An impulse that changes the rates A v of the rows in force by `change`: v <- v + M^-1 A' P. In the mass metric. Returns the
+  /// largest part of `change` that dependent rows ask for in vain, and in which row (-1: none).
+  std::pair<double, int> apply_impulse(System& system, State& state, const VecX<double>& change, VecX<double>& impulse);
+  /// The same for the forces in the system's work, taken as impulses: the change of velocity, with what the constraints answer.
+  void respond_to_forces(System& system, VecX<double>& change, VecX<double>& impulse);
   /// The same for accelerations, with the multipliers that belong to the change: right in the mass metric only, [Wu1997]
   /// eq. 2.54.
   void correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda);
 
  private:
-  void respond(System& system, const VecX<double>& error);  // change_ = A+ error
+  void respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error
 
   Metric metric_;
+  std::vector<ForceColumns> groups_;  // of positions, where rows at velocity level do not count
+  std::vector<int> velocity_rows_;
   LoopElimination loops_;
   RowBasis basis_;
+  MatX<double> rows_;
   VecX<double> lambda_, change_, scale_, error_;
 };
 

@@ -20,7 +20,7 @@ bool depends_on_velocity(const BoundExpression& expression) {
 
 bool has_velocity_forces(const Model& model) {
   return std::ranges::any_of(model.joints, [](const Joint& j) { return j.damping != 0.0 || j.friction != 0.0; }) ||
-         std::ranges::any_of(model.springs, [](const Spring& s) { return s.damping != 0.0; }) ||
+         !model.frictions.empty() || std::ranges::any_of(model.springs, [](const Spring& s) { return s.damping != 0.0; }) ||
          std::ranges::any_of(model.joint_forces, [](const JointForce& f) { return depends_on_velocity(f.value); }) ||
          std::ranges::any_of(model.wrenches, [](const BodyWrench& w) {
            return std::ranges::any_of(w.force, depends_on_velocity) || std::ranges::any_of(w.torque, depends_on_velocity);
@@ -44,7 +44,7 @@ class Reach {
   }
   void add_slots(const BoundExpression& expression) {
     for (const Variable& slot : expression.slots)
-      if (slot.kind != Variable::Kind::kTime) add_coordinate(slot.coordinate);
+      if (slot.is_coordinate()) add_coordinate(slot.coordinate);
   }
   /// Every pair of them.
   void add_pairs_to(std::vector<std::pair<int, int>>& places) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "linkwork/dynamics/constraint_terms.h"
+#include "linkwork/dynamics/modes.h"
 #include "linkwork/dynamics/state.h"
 #include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
@@ -20,6 +21,16 @@ class System {
 
   const Model& model() const { return *model_; }
   const Tree& tree() const { return model_->tree; }
+
+  /// What is in force. Rows that are not have zeros throughout: no phi, rate or b, and no force.
+  const Modes& modes() const { return modes_; }
+  void set_modes(const Modes& modes);
+  bool is_active(int row) const { return modes_.rows[static_cast<std::size_t>(row)] != 0; }
+  int active_rows() const { return terms_.rows() - static_cast<int>(inactive_.size()); }
+  std::span<const int> inactive_rows() const { return inactive_; }
+  /// phi and A v - u of all rows, of those that are not in force too.
+  double error(int row) const { return error_[row]; }
+  double error_rate(int row) const { return error_rate_[row]; }
 
   /// Kinematics and constraint terms (phi, rate, b and the columns of A).
   void update(const State& state);
@@ -56,8 +67,28 @@ class System {
   /// A joint's coordinates, wherever they come from. vdot empty: the acceleration at vdot = 0.
   void joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
                     std::span<double> a) const;
-  double evaluate(const BoundExpression& expression) const;
+  /// lambda: for expressions that use multipliers.
+  double evaluate(const BoundExpression& expression, const VecX<double>* lambda = nullptr) const;
   Pose<double> pose(const NodeFrame& frame) const { return X_WN(frame.node) * frame.X_NF; }
+  /// Node b in node a's frame.
+  Pose<double> between(int a, int b) const {
+    const Pose<double>& X_WB = X_WN(b);
+    if (a == 0) return X_WB;
+    const Pose<double>& X_WA = X_WN(a);
+    return {X_WA.R.transpose() * X_WB.R, X_WA.R.transpose() * (X_WB.p - X_WA.p)};
+  }
+  /// Velocity of a frame's origin, world axes.
+  Vec3<double> velocity(const NodeFrame& frame) const;
+
+  /// Sliding friction, by position in Model::frictions: the load it was last computed with, and the force on its rows.
+  double load(std::size_t friction) const { return loads_[friction]; }
+  void set_load(std::size_t friction, double load) { loads_[friction] = load; }
+  Eigen::Vector2d friction_force(std::size_t friction) const { return friction_force_[friction]; }
+  /// How fast it slides, by row.
+  Eigen::Vector2d slip(std::size_t friction) const;
+  /// Adds a generalized force, and nothing to the power.
+  void add_coordinate_force(const Coordinate& coordinate, double force);
+
   /// With accelerations at vdot = 0, or, after aba_forward(), the true ones.
   RelativeMotion relative_motion(const NodeFrame& a, const NodeFrame& b, bool with_vdot = false) const;
 
@@ -65,21 +96,40 @@ class System {
   struct CoordinateMotion {
     double value, rate, second_rate;
   };
+  /// The rows of a closure that are of b's origin along fixed directions of a's node, if all are: most closures of loops.
+  struct PointRows {
+    bool only = false;
+    std::array<Vec3<double>, 3> direction;
+  };
+  static PointRows point_rows(const FrameClosure& closure);
   CoordinateMotion coordinate_motion(const Coordinate& coordinate) const;
-  void set_position_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows, ForceColumns& columns);
-  void set_motion_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows);
+  void update_closures(bool with_motion);
+  void set_position_terms(std::size_t closure, std::span<const Row> rows);
+  void set_motion_terms(std::size_t closure, const RelativeMotion& m, std::span<const Row> rows);
+  void set_point_positions(std::size_t closure);
+  void set_point_motion(std::size_t closure);
   void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
-  void add_coordinate_force(const Coordinate& coordinate, double force);
-  void add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force);
+  void deactivate_rows();
+  void add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force);
   void apply_joint_laws();
   void apply_joint_forces();
   void apply_springs();
   void apply_wrenches();
+  void apply_friction();
 
   const Model* model_;
   const State* state_ = nullptr;
   mutable TreeWork<double> work_;  // poses are filled in on demand
   ConstraintTerms terms_;
+  std::vector<PointRows> point_rows_;  // by closure between frames
+  std::vector<Pose<double>> X_AB_;     // by closure between frames: of its nodes
+  Modes modes_;
+  std::vector<int> inactive_;          // rows
+  std::vector<int> group_of_;          // by row
+  VecX<double> error_, error_rate_;    // of all rows
+  std::vector<ForceColumns> sliding_;  // by friction: columns of its group while it slides
+  std::vector<double> loads_;          // by friction
+  std::vector<Eigen::Vector2d> friction_force_;
   std::vector<JointIndex> joints_with_laws_;  // stiffness, damping or friction
   double power_ = 0.0;
   MatX<double> M_, A_, bounds_;
@@ -93,8 +143,20 @@ class System {
   mutable std::vector<Jet> jets_;
 };
 
-/// The wrenches of a row on the nodes of its two frames, each in its node's frame.
-std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, const NodeFrame& a, const NodeFrame& b,
-                                                       const RelativeMotion& m, const Row& row);
+/// How b's point r_b moves, seen from and in the axes of a's node. X_AB is as System::between().
+struct PointMotion {
+  Vec3<double> p, pdot, pddot;
+};
+template <class NodeMotion>
+PointMotion point_motion(const NodeMotion& a, const NodeMotion& b, const Pose<double>& X_AB, const Vec3<double>& r_b) {
+  const Vec3<double> turning_b = b.w.cross(r_b), p = X_AB * r_b, turning_a = a.w.cross(p);
+  const Vec3<double> pdot = X_AB.R * (b.v + turning_b) - a.v - turning_a;
+  const Vec3<double> acceleration_b = b.ap + b.aw.cross(r_b) + b.w.cross(turning_b);
+  return {p, pdot, X_AB.R * acceleration_b - a.ap - a.aw.cross(p) - a.w.cross(turning_a + 2.0 * pdot)};
+}
+
+/// The wrenches of a row on the nodes of its two frames, each in its node's frame. X_AB is as System::between().
+std::pair<Wrench<double>, Wrench<double>> row_wrenches(const NodeFrame& a, const NodeFrame& b, const Pose<double>& X_AB,
+                                                       const Row& row);
 
 }  // namespace linkwork

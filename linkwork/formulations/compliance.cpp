@@ -33,6 +33,8 @@ class Compliance : public Formulation {
     return {};
   }
 
+  void forget() override { rank_.reset(); }
+
  private:
   VecX<double> stiffness_, damping_;
   std::optional<Rank> rank_;  // at the first state: nothing here depends on it, the number of degrees of freedom is reported

@@ -30,13 +30,17 @@ class Lagrange : public Formulation {
     if (m_ > 0) {
       weights_ = M.diagonal().unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 1.0; });
       solution.rank = dependent_rows(A, system.jacobian_bounds(), weights_, rank_test_, solution.dependent);
-      if (solution.rank.rank < m_)
+      for (int row : system.inactive_rows()) solution.dependent[static_cast<std::size_t>(row)] = 0;
+      if (solution.rank.rank < system.active_rows())
         return {"formulation 'lagrange' needs independent constraint rows; " +
                 describe_redundancy(system.model(), solution.dependent) + "; use 'schur', or remove them from the model"};
     }
     kkt_.topLeftCorner(n_, n_) = M;
     kkt_.topRightCorner(n_, m_) = -A.transpose();
     kkt_.bottomLeftCorner(m_, n_) = A;
+    // Rows that are not in force are zero: lambda = 0 takes their place.
+    kkt_.bottomRightCorner(m_, m_).setZero();
+    for (int row : system.inactive_rows()) kkt_(n_ + row, n_ + row) = 1.0;
     rhs_.head(n_) = system.work().tau - system.bias();
     rhs_.tail(m_) = system.terms().b;
     lu_.compute(kkt_);

@@ -77,15 +77,23 @@ class VelocityPartition : public Formulation {
     for (int k = 0; k < r; ++k) solution.lambda[partition_.rows()[static_cast<std::size_t>(k)]] = b_d_[k];  // (4)
     solution.rank = partition_.rank();
     std::ranges::copy(partition_.dependent_rows(), solution.dependent.begin());
-    solution.inconsistency = 0.0;
-    for (int row = 0; row < m_; ++row)
-      if (partition_.dependent_rows()[static_cast<std::size_t>(row)])
-        solution.inconsistency =
-            std::max(solution.inconsistency, std::abs(system.jacobian().row(row).dot(solution.vdot) - terms.b[row]));
+    solution.inconsistency = r < m_ ? unmet(system, solution.vdot) : 0.0;
     return {};
   }
 
+  void forget() override { partition_.forget(); }
+
  private:
+  /// The largest acceleration a row that was left out asks for in vain.
+  double unmet(System& system, const VecX<double>& vdot) const {
+    const MatX<double>& A = system.jacobian();
+    double largest = 0.0;
+    for (int row = 0; row < m_; ++row)
+      if (partition_.dependent_rows()[static_cast<std::size_t>(row)])
+        largest = std::max(largest, std::abs(A.row(row).dot(vdot) - system.terms().b[row]));
+    return largest;
+  }
+
   int column(int k) const { return partition_.columns()[static_cast<std::size_t>(k)]; }
 
   void partition(System& system) {

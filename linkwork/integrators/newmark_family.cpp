@@ -67,6 +67,8 @@ class NewmarkFamily : public Integrator {
     return {};
   }
 
+  void forget() override { end_v_.resize(0); }
+
  private:
   /// a of (3) goes on from step to step, unless the state is another one than was left.
   bool continues(const State& from, double h) const {

@@ -40,6 +40,7 @@ class SundialsIntegrator : public Integrator {
   long rejected_steps() const override { return rejected_before_ + rejected_now(); }
   Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) override;
   void interpolate(double theta, State& at) const override;
+  void forget() override { begin_anew(); }
 
  protected:
   /// The next step begins anew, whatever the state is.

@@ -71,6 +71,7 @@ class FileReader {
         scope_(file.string(), parameter_values(document.find("parameters"), file.string(), overrides)) {}
 
   Spec read() {
+    find_changing_parameters();
     read_head();
     read_own_tables();
     for_each("module", [&](const TableReader& table) { read_module(table); });
@@ -88,6 +89,28 @@ class FileReader {
     if (known) return document;
     throw InputError(without_parameters_.place(*version), "'linkwork' is " + version->description(),
                      std::string(in_words(KeyKind::kVersion)));
+  }
+
+  /// Before anything else: what may use a parameter depends on whether it changes.
+  void find_changing_parameters() {
+    std::set<std::string> names;
+    for (const TomlValue& event : model_.tables("event"))
+      if (const TomlValue* const actions = event.find("do"); actions != nullptr)
+        for (const TomlValue& action : actions->items)
+          if (action.kind == TomlValue::Kind::kString)
+            if (const std::string name = parameter_set_by(action.text); !name.empty()) {
+              const auto known = scope_.constants().find(name);
+              if (known == scope_.constants().end())
+                throw unknown_name(scope_.place(action), "parameter", name, parameter_names());
+              if (names.insert(name).second) spec_.changing.push_back({name, known->second});
+            }
+    scope_.set_changing(std::move(names));
+  }
+
+  std::vector<std::string> parameter_names() const {
+    std::vector<std::string> names;
+    for (const auto& [name, value] : scope_.constants()) names.push_back(name);
+    return names;
   }
 
   void read_head() {
@@ -130,6 +153,10 @@ class FileReader {
     for_each("force", [&](const TableReader& table) {
       spec_.forces.push_back(read_force(table, references_));
       if (table.has("name")) take_name(forces_, "force", table);
+    });
+    for_each("event", [&](const TableReader& table) {
+      spec_.events.push_back(read_event(table, references_));
+      take_name(events_, "event", table);
     });
     for_each("sensor", [&](const TableReader& table) {
       spec_.sensors.push_back(read_sensor(table, references_));
@@ -253,7 +280,7 @@ class FileReader {
   Spec spec_;
   Spec parts_;  // the modules, flattened
   References references_;
-  UniqueNames bodies_, constraints_, forces_, sensors_, ports_;
+  UniqueNames bodies_, constraints_, forces_, sensors_, events_, ports_;
   std::unordered_map<std::string, const FrameSpec*> frame_by_port_;
 };
 

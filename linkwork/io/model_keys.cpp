@@ -24,11 +24,21 @@ Names joint_types(const std::function<bool(const JointKind&)>& wanted) {
   return names;
 }
 
+bool is_holonomic(const FrameClosureKind& kind) { return static_cast<int>(kind.rows.size()) <= kind.holonomic_rows; }
+
+Names closure_types(const std::function<bool(const FrameClosureKind&)>& wanted) {
+  Names names;
+  for (const FrameClosureKind& kind : frame_closure_kinds()) {
+    if (wanted(kind)) names.emplace_back(kind.name);
+  }
+  return names;
+}
+
 /// Closures between two frames: the joint types except free, which has no rows, and the closures proper.
-Names frame_closure_types(bool with_axis_only) {
+Names frame_closure_types(bool with_axis_only, bool holonomic_only = false) {
   Names names = joint_types([&](const JointKind& kind) { return !kind.rows.empty() && (kind.has_axis || !with_axis_only); });
   for (const FrameClosureKind& kind : frame_closure_kinds()) {
-    if (kind.has_axis || !with_axis_only) names.emplace_back(kind.name);
+    if ((kind.has_axis || !with_axis_only) && (is_holonomic(kind) || !holonomic_only)) names.emplace_back(kind.name);
   }
   return names;
 }
@@ -43,6 +53,8 @@ const Key kComplianceKey{
     "compliance", kTable, kOptional,
     "its virtual springs and dampers in the formulation `compliance`, in place of the formulation's options"};
 
+const Key kActiveKey{"active", kBoolean, kOptional, "whether it is in force at the start; events switch it; default `true`"};
+
 KeyTable model_keys() {
   return {"model",
           "model",
@@ -56,6 +68,7 @@ KeyTable model_keys() {
            {"closure", kTables, kOptional, "constraints that are not joints"},
            {"force", kTables, kOptional, "forces and torques"},
            {"sensor", kTables, kOptional, "additional output columns"},
+           {"event", kTables, kOptional, "what happens when something crosses zero"},
            {"port", kTables, kOptional, "frames offered for connections"},
            {"module", kTables, kOptional, "other model files used as parts"},
            {"connection", kTables, kOptional, "constraints between ports"}}};
@@ -124,6 +137,7 @@ KeyTable joint_keys() {
   const Names with_axis = joint_types([](const JointKind& kind) { return kind.has_axis; });
   const Names moving = joint_types([](const JointKind& kind) { return kind.nv() > 0; });
   const Names plain = joint_types([](const JointKind& kind) { return kind.nv() > 0 && !kind.has_quaternion(); });
+  const Names single = joint_types([](const JointKind& kind) { return kind.nv() == 1; });
   return {"joint",
           "joint",
           "type",
@@ -147,38 +161,93 @@ KeyTable joint_keys() {
            {"damping", kNotNegative, kOptional, "force or torque per velocity; default `0`", moving},
            {"stiffness", kNotNegative, kOptional, "force or torque per displacement from `rest`; default `0`", plain},
            {"rest", kNumber, kOptional, "coordinate at which the stiffness gives no force; default `0`", plain},
-           {"friction", kNotNegative, kOptional, "force or torque of dry friction; default `0`", plain},
+           {"friction", kNotNegative, kOptional, "force or torque of dry friction, rounded off at rest; default `0`", plain},
+           {"dry_friction", kTable, kOptional, "dry friction that can hold the joint at rest: forces or torques", single},
            {"limits", kLimits, kOptional,
-            "least and greatest value of its coordinates: a run that leaves them says so, nothing stops it", plain},
+            "least and greatest value of its coordinates: a run that leaves them says so; nothing stops it without `restitution`",
+            plain},
+           {"restitution", kNotNegative, kOptional, "makes `limits` stops, from which this share of the speed returns: 0 to 1",
+            single},
            kRepeatKey}};
 }
 
 KeyTable closure_keys() {
   const Names between_frames = frame_closure_types(false);
-  const Names between_joints{"gear", "drive", "expression"};
-  return {"closure",
-          "closure",
-          "type",
-          {{"name", kName, kRequired, "name of the closure, its own among joints, closures and connections"},
-           {"type", kOneOf, kRequired, "the type of closure", {}, joined(between_frames, between_joints)},
-           {"a", kFrame, kRequired, "the first frame", between_frames},
-           {"b", kFrame, kRequired, "the second frame", between_frames},
-           {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
-            frame_closure_types(true)},
-           {"axis2",
-            kAxis,
-            kOptional,
-            "second axis, perpendicular to the first; has a default if the first is x, y or z",
-            {"universal"}},
-           {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
-           {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
-           {"joints", kReferences, kRequired, "the coordinates it relates: `joint` or `joint.component`", {"gear"}},
-           {"coefficients", kNumbers, kRequired, "a factor for each of `joints`", {"gear"}},
-           {"offset", kNumber, kOptional, "what the sum of factors times coordinates must be; default `0`", {"gear"}},
-           {"joint", kReference, kRequired, "the coordinate it drives: `joint` or `joint.component`", {"drive"}},
-           {"value", kExpressionOfTime, kRequired, "what the coordinate must be", {"drive"}},
-           {"expression", kExpressionOfPositions, kRequired, "what must be zero", {"expression"}},
-           kComplianceKey,
+  const Names between_joints{"gear", "drive", "expression", "pfaffian", "friction-drive", "speed-drive"};
+  const Names rolling{"rolling", "rolling-ball", "rolling-discs"};
+  const Names on_plane = closure_types([](const FrameClosureKind& kind) { return kind.on_plane; });
+  const Names with_contact = closure_types([](const FrameClosureKind& kind) { return kind.has_contact_row(); });
+  const Names one_sided = joined(with_contact, {"distance", "point-on-plane", "expression"});
+  const Names sliding =
+      joined(closure_types([](const FrameClosureKind& kind) { return !is_holonomic(kind); }), {"pfaffian", "friction-drive"});
+  return {
+      "closure",
+      "closure",
+      "type",
+      {{"name", kName, kRequired, "name of the closure, its own among joints, closures and connections"},
+       {"type", kOneOf, kRequired, "the type of closure", {}, joined(between_frames, between_joints)},
+       {"a", kFrame, kRequired, "the first frame", between_frames},
+       {"b", kFrame, kRequired, "the second frame", between_frames},
+       {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
+        frame_closure_types(true)},
+       {"axis2",
+        kAxis,
+        kOptional,
+        "second axis, perpendicular to the first; has a default if the first is x, y or z",
+        {"universal"}},
+       {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
+       {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
+       {"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
+       {"radius", kPositive, kRequired, "radius of the wheel, ball or disc b, m", rolling},
+       {"radius_a", kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`", {"rolling-discs"}},
+       {"inside", kBoolean, kOptional, "whether b rolls inside a; default `false`", {"rolling-discs"}},
+       {"contact", kBoolean, kOptional, "whether it keeps the bodies in contact too, or joints do; default `true`", with_contact},
+       {"joints", kReferences, kRequired, "the coordinates it relates: `joint` or `joint.component`", {"gear"}},
+       {"joints", kReferences, kRequired, "two coordinates, of the driving and the driven joint", {"friction-drive"}},
+       {"coefficients", kNumbers, kRequired, "a factor for each of `joints`", {"gear"}},
+       {"offset", kNumber, kOptional, "what the sum of factors times coordinates must be; default `0`", {"gear"}},
+       {"joint", kReference, kRequired, "the coordinate it drives: `joint` or `joint.component`", {"drive", "speed-drive"}},
+       {"value", kExpressionOfTime, kRequired, "what the coordinate must be", {"drive"}},
+       {"value", kExpressionOfTime, kRequired, "what its velocity must be", {"speed-drive"}},
+       {"ratio", kExpressionOfPositions, kRequired, "velocity of the second joint by that of the first", {"friction-drive"}},
+       {"expression", kExpressionOfPositions, kRequired, "what must be zero", {"expression"}},
+       {"expression", kExpressionOfState, kRequired, "what must be zero: linear in the velocities", {"pfaffian"}},
+       kActiveKey,
+       {"one_sided",
+        kOneOf,
+        kOptional,
+        "it only keeps its (first) row from falling below zero, or rising above it",
+        one_sided,
+        {"above", "below"}},
+       {"restitution", kNotNegative, kOptional,
+        "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
+        "default `0`",
+        one_sided},
+       {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
+       kComplianceKey,
+       kRepeatKey}};
+}
+
+KeyTable dry_friction_keys() {
+  return {"dry_friction",
+          "dry_friction",
+          "",
+          {{"static", kNotNegative, kOptional, "what holds at rest at most; default `kinetic`"},
+           {"kinetic", kNotNegative, kRequired, "what opposes sliding"},
+           {"stribeck", kPositive, kOptional, "speed over which the one turns into the other; default: at once"},
+           {"viscous", kNotNegative, kOptional, "what is added per speed, as a force; default `0`"},
+           {"load", kExpressionOfState, kOptional,
+            "of closures: the force that presses the bodies together, N; default: that of its own contact"}}};
+}
+
+KeyTable event_keys() {
+  return {"event",
+          "event",
+          "",
+          {{"name", kName, kRequired, "name of the event, its own among events"},
+           {"when", kExpressionOfEvent, kRequired, "what must cross zero"},
+           {"direction", kOneOf, kOptional, "which way; default `\"both\"`", {}, {"rising", "falling", "both"}},
+           {"do", kActions, kRequired, "what then happens, in this order"},
            kRepeatKey}};
 }
 
@@ -197,11 +266,11 @@ KeyTable connection_keys() {
           "connection",
           "type",
           {{"name", kName, kRequired, "name of the connection, its own among joints, closures and connections"},
-           {"type", kOneOf, kRequired, "the type of closure", {}, frame_closure_types(false)},
+           {"type", kOneOf, kRequired, "the type of closure", {}, frame_closure_types(false, true)},
            {"a", kReference, kRequired, "the first port, or `\"ground\"` for the world frame"},
            {"b", kReference, kRequired, "the second port, or `\"ground\"`"},
            {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
-            frame_closure_types(true)},
+            frame_closure_types(true, true)},
            {"axis2",
             kAxis,
             kOptional,
@@ -234,6 +303,7 @@ KeyTable force_keys() {
            {"force", kVectorOfState, kOptional, "the force, N; default zero", {"wrench"}},
            {"torque", kVectorOfState, kOptional, "the torque, N m; default zero", {"wrench"}},
            {"axes", kOneOf, kOptional, "the axes of both; default `\"world\"`", {"wrench"}, {"world", "body"}},
+           kActiveKey,
            kRepeatKey}};
 }
 
@@ -339,6 +409,12 @@ std::string_view in_words(KeyKind kind) {
       return "a number or an expression of t";
     case kExpressionOfPositions:
       return "an expression of t and q";
+    case kExpressionOfEvent:
+      return "an expression of t, q.<joint>, v.<joint>, lambda.<row>, error.<row>, rate.<row>, p.<sensor>.<axis> and "
+             "pv.<sensor>.<axis>";
+    case kActions:
+      return "an array of strings, each one of: on NAME, off NAME, set PARAMETER = EXPRESSION, bounce CLOSURE with NUMBER, kick "
+             "JOINT by EXPRESSION, stop";
     case kExpressionOfState:
       return "a number or an expression of t, q and v";
     case kVectorOfState:
@@ -394,9 +470,10 @@ std::vector<std::string> KeyTable::key_names(std::string_view type) const {
 }
 
 const std::vector<KeyTable>& key_tables() {
-  static const std::vector<KeyTable> tables{model_keys(),  settings_keys(),   body_keys(),      solid_keys(),  joint_keys(),
-                                            frame_keys(),  closure_keys(),    force_keys(),     sensor_keys(), port_keys(),
-                                            module_keys(), connection_keys(), compliance_keys()};
+  static const std::vector<KeyTable> tables{model_keys(),      settings_keys(),     body_keys(),    solid_keys(),
+                                            joint_keys(),      frame_keys(),        closure_keys(), force_keys(),
+                                            sensor_keys(),     port_keys(),         module_keys(),  connection_keys(),
+                                            compliance_keys(), dry_friction_keys(), event_keys()};
   return tables;
 }
 

@@ -31,6 +31,8 @@ enum class KeyKind {
   kExpressionOfTime,
   kExpressionOfPositions,
   kExpressionOfState,
+  kExpressionOfEvent,
+  kActions,
   kVectorOfState,
   kNumberTable,
   kRepeat,

@@ -79,6 +79,76 @@ ComplianceSpec read_compliance(const TableReader& table) {
   return compliance;
 }
 
+double read_restitution(const TableReader& table) {
+  const double restitution = table.number("restitution");
+  if (restitution > 1.0) table.fail("restitution", fmt::format("is {}", restitution), "a number from 0 to 1");
+  return restitution;
+}
+
+FrictionSpec read_friction(const TableReader& table, References& references) {
+  const TableReader keys = table.table("dry_friction", key_table("dry_friction"));
+  FrictionSpec friction;
+  friction.sticking = friction.kinetic = keys.number("kinetic");
+  keys.read("static", friction.sticking);
+  keys.read("stribeck", friction.stribeck);
+  keys.read("viscous", friction.viscous);
+  if (friction.sticking < friction.kinetic)
+    keys.fail("static", fmt::format("is {}, less than 'kinetic'", friction.sticking), "a number not below 'kinetic'");
+  if (!keys.has("load")) return friction;
+  friction.load = keys.expression("load");
+  references.add_variables(*friction.load);
+  return friction;
+}
+
+/// "on latch", split at the first space.
+std::pair<std::string, std::string> split(std::string_view text, std::string_view separator) {
+  const std::size_t at = text.find(separator);
+  const auto trimmed = [](std::string_view part) {
+    const std::size_t first = part.find_first_not_of(" \t"), last = part.find_last_not_of(" \t");
+    return first == std::string_view::npos ? std::string() : std::string(part.substr(first, last - first + 1));
+  };
+  if (at == std::string_view::npos) return {trimmed(text), ""};
+  return {trimmed(text.substr(0, at)), trimmed(text.substr(at + separator.size()))};
+}
+
+ActionSpec read_action(const TableReader& table, const TomlValue& item, References& references) {
+  using Kind = ActionSpec::Kind;
+  const Place place = table.scope().place(item);
+  const auto refuse = [&](const std::string& what) -> InputError {
+    return InputError(place, what, std::string(in_words(KeyKind::kActions)));
+  };
+  if (item.kind != TomlValue::Kind::kString) throw refuse("an action is " + item.description());
+  const std::string text = table.scope().text(item);
+  const auto [verb, rest] = split(text, " ");
+  ActionSpec action;
+  action.place = place;
+  std::string value;
+  if (verb == "stop" && rest.empty()) return action;
+  if (verb == "on" || verb == "off") {
+    action.kind = verb == "on" ? Kind::kOn : Kind::kOff;
+    action.name = rest;
+  } else if (verb == "set") {
+    action.kind = Kind::kSet;
+    std::tie(action.name, value) = split(rest, "=");
+  } else if (verb == "bounce") {
+    action.kind = Kind::kBounce;
+    std::tie(action.name, value) = split(rest, " with ");
+    if (value.empty()) value = "0";
+  } else if (verb == "kick") {
+    action.kind = Kind::kKick;
+    std::tie(action.name, value) = split(rest, " by ");
+    references.add_velocity(action.name, place);
+  } else {
+    throw refuse(fmt::format("'{}' is no action", text));
+  }
+  const bool has_value = action.kind != Kind::kOn && action.kind != Kind::kOff;
+  if (action.name.empty() || (has_value && value.empty())) throw refuse(fmt::format("'{}' is incomplete", text));
+  if (!has_value) return action;
+  action.value = Expression::parse(value, table.scope().constants(), Variables::kEvent, place, table.scope().changing());
+  references.add_variables(action.value);
+  return action;
+}
+
 /// Mass properties
 
 SolidSpec read_solid(const TableReader& table) {
@@ -127,6 +197,33 @@ Eigen::Matrix3d read_inertia(const TableReader& table) {
   }
   check_inertia(inertia, table.place("inertia"));
   return inertia;
+}
+
+/// What rolls, slides, or opens and closes.
+void read_contact(const TableReader& table, References& references, ClosureSpec& closure) {
+  if (table.has("normal")) closure.normal = table.axis("normal");
+  table.read("radius", closure.radius);
+  table.read("radius_a", closure.radius_a);
+  table.read("inside", closure.inside);
+  table.read("contact", closure.contact);
+  table.read("active", closure.active);
+  if (table.has("one_sided")) {
+    closure.side = table.text("one_sided") == "above" ? 1.0 : -1.0;
+    if (!closure.contact) table.fail("one_sided", "is given though 'contact' is false", "contact = true");
+    if (!closure.active) table.fail("one_sided", "is given though 'active' is false: it closes by itself", "one of them");
+  }
+  if (table.has("restitution")) {
+    if (!closure.side) table.fail("restitution", "is given without 'one_sided'", "one_sided = \"above\" or \"below\"");
+    closure.restitution = read_restitution(table);
+  }
+  if (table.has("dry_friction")) {
+    if (!closure.active) table.fail("dry_friction", "is given though 'active' is false", "one of them");
+    closure.friction = read_friction(table, references);
+  }
+  if (closure.type != "rolling-discs" || !closure.contact) return;
+  if (closure.radius_a == 0.0) throw InputError(table.place(), "the closure has no 'radius_a'", "it, or contact = false");
+  if (closure.inside && closure.radius_a <= closure.radius)
+    table.fail("radius_a", "is not larger than 'radius', though b rolls inside a", "a larger radius");
 }
 
 /// Joint coordinates
@@ -225,6 +322,15 @@ JointSpec read_joint(const TableReader& table, References& references) {
   table.read("rest", joint.rest);
   table.read("friction", joint.friction);
   if (table.has("limits")) joint.limits = read_limits(table, joint.position);
+  if (table.has("restitution")) {
+    if (!joint.limits) table.fail("restitution", "is given without 'limits'", "limits = [least, greatest]");
+    joint.restitution = read_restitution(table);
+  }
+  if (table.has("dry_friction")) {
+    joint.dry_friction = read_friction(table, references);
+    if (joint.dry_friction->load) table.fail("dry_friction", "of a joint has a 'load'", "forces or torques, which need none");
+    if (joint.friction != 0.0) table.fail("dry_friction", "is given beside 'friction'", "one of them");
+  }
   joint.compliance = read_compliance(table);
   return joint;
 }
@@ -247,6 +353,21 @@ ClosureSpec read_closure(const TableReader& table, References& references) {
     closure.joints = {table.text("joint")};
     closure.value = table.expression("value");
     references.add_coordinate(closure.joints[0], table.place("joint"));
+  } else if (closure.type == "speed-drive") {
+    closure.joints = {table.text("joint")};
+    closure.value = table.expression("value");
+    references.add_velocity(closure.joints[0], table.place("joint"));
+  } else if (closure.type == "friction-drive") {
+    closure.joints = table.texts("joints");
+    closure.value = table.expression("ratio");
+    references.add_variables(closure.value);
+    if (closure.joints.size() != 2)
+      table.fail("joints", "is " + table.value("joints").description(), "2 joints: the driving and the driven one");
+    for (std::size_t i = 0; i < 2; ++i)
+      references.add_velocity(closure.joints[i], table.scope().place(table.value("joints").items[i]));
+  } else if (closure.type == "pfaffian") {
+    closure.value = table.expression("expression");
+    references.add_variables(closure.value);
   } else if (closure.type == "expression") {
     closure.value = table.expression("expression");
     references.add_variables(closure.value);
@@ -259,7 +380,28 @@ ClosureSpec read_closure(const TableReader& table, References& references) {
     closure.b = read_frame(table, "b", references);
     check_two_bodies(closure.a, closure.b, table, "closure");
   }
+  read_contact(table, references, closure);
   return closure;
+}
+
+EventSpec read_event(const TableReader& table, References& references) {
+  EventSpec event;
+  event.name = table.text("name");
+  event.place = table.place();
+  event.when = table.expression("when");
+  references.add_variables(event.when);
+  if (event.when.is_constant()) table.fail("when", "never changes", "an expression of time or state");
+  if (table.has("direction"))
+    event.direction = table.text("direction") == "rising" ? 1 : table.text("direction") == "falling" ? -1 : 0;
+  const TomlValue& actions = table.value("do");
+  if (actions.kind != TomlValue::Kind::kArray || actions.items.empty()) table.fail("do", "is " + actions.description());
+  for (const TomlValue& item : actions.items) event.actions.push_back(read_action(table, item, references));
+  return event;
+}
+
+std::string parameter_set_by(std::string_view action) {
+  const auto [verb, rest] = split(action, " ");
+  return verb == "set" ? split(rest, "=").first : "";
 }
 
 ClosureSpec read_connection(const TableReader& table) {
@@ -276,6 +418,7 @@ ClosureSpec read_connection(const TableReader& table) {
 ForceSpec read_force(const TableReader& table, References& references) {
   ForceSpec force;
   table.read("name", force.name);
+  table.read("active", force.active);
   force.type = table.type();
   force.place = table.place();
   if (table.has("joint")) {

@@ -12,6 +12,9 @@ Settings read_settings(const TableReader& table);
 BodySpec read_body(const TableReader& table);
 JointSpec read_joint(const TableReader& table, References& references);
 ClosureSpec read_closure(const TableReader& table, References& references);
+EventSpec read_event(const TableReader& table, References& references);
+/// The parameter that an action "set NAME = EXPRESSION" changes; empty if it is another action.
+std::string parameter_set_by(std::string_view action);
 ForceSpec read_force(const TableReader& table, References& references);
 SensorSpec read_sensor(const TableReader& table, References& references);
 PortSpec read_port(const TableReader& table, References& references);

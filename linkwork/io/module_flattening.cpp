@@ -23,7 +23,9 @@ class Prefixer {
   void expression(Expression& expression) const {
     if (expression.is_constant()) return;
     expression = expression.renamed([this](const std::string& variable) {
-      return variable == "t" ? variable : variable.substr(0, 2) + prefix_ + variable.substr(2);  // after "q." or "v."
+      if (variable == "t") return variable;
+      const std::size_t after = variable[0] == '@' ? 1 : variable.find('.') + 1;  // "@", "q.", "lambda."
+      return variable.substr(0, after) + prefix_ + variable.substr(after);
     });
   }
 
@@ -52,6 +54,7 @@ void prefix_names(Spec& spec, const std::string& prefix) {
     prefixed.frame(closure.b);
     for (std::string& joint : closure.joints) prefixed.name(joint);
     prefixed.expression(closure.value);
+    if (closure.friction && closure.friction->load) prefixed.expression(*closure.friction->load);
   }
   for (ForceSpec& force : spec.forces) {
     prefixed.optional_name(force.name);
@@ -67,6 +70,15 @@ void prefix_names(Spec& spec, const std::string& prefix) {
     prefixed.frame(sensor.frame);
     prefixed.expression(sensor.value);
   }
+  for (EventSpec& event : spec.events) {
+    prefixed.name(event.name);
+    prefixed.expression(event.when);
+    for (ActionSpec& action : event.actions) {
+      prefixed.optional_name(action.name);
+      prefixed.expression(action.value);
+    }
+  }
+  for (ParameterSpec& parameter : spec.changing) prefixed.name(parameter.name);
   for (PortSpec& port : spec.ports) {
     prefixed.name(port.name);
     prefixed.frame(port.frame);
@@ -80,6 +92,8 @@ void append(Spec& whole, Spec&& part) {
   move_behind(whole.closures, std::move(part.closures));
   move_behind(whole.forces, std::move(part.forces));
   move_behind(whole.sensors, std::move(part.sensors));
+  move_behind(whole.events, std::move(part.events));
+  move_behind(whole.changing, std::move(part.changing));
   move_behind(whole.ports, std::move(part.ports));
   const int before = static_cast<int>(whole.modules.size());
   for (ModuleSpec& module : part.modules)

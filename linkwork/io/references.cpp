@@ -87,7 +87,7 @@ class CoordinateCheck {
 void References::add_variables(const Expression& expression) {
   for (std::size_t slot = 0; slot < expression.variables().size(); ++slot) {
     const std::string& variable = expression.variables()[slot];
-    if (variable == "t") continue;
+    if (!variable.starts_with("q.") && !variable.starts_with("v.")) continue;
     auto& list = variable.starts_with("q.") ? positions_ : velocities_;
     list.push_back({variable.substr(2), expression.place_of_variable(slot)});
   }

@@ -46,7 +46,10 @@ Json value_schema(const Key& key) {
     case kExpressionOfState:
       return reference("number");
     case kExpressionOfPositions:
+    case kExpressionOfEvent:
       return text;
+    case kActions:
+      return {{"type", "array"}, {"minItems", 1}, {"items", text}};
     case kPositive:
       return number_or_text({{"exclusiveMinimum", 0}});
     case kNotNegative:

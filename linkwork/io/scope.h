@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 
 #include "linkwork/io/toml_value.h"
@@ -19,6 +20,10 @@ class Scope {
   const std::map<std::string, double>& constants() const { return constants_; }
   Place place(const TomlValue& value) const { return {file_, value.line, value.column}; }
   Place place(const TomlEntry& entry) const { return {file_, entry.line, entry.column}; }
+
+  /// Parameters that events change: variables in expressions of time or state, and not allowed elsewhere.
+  void set_changing(std::set<std::string> names) { changing_ = std::move(names); }
+  const std::set<std::string>& changing() const { return changing_; }
 
   /// The value of a number or of a string with an expression of parameters. `subject` is what messages call it.
   double number(const TomlValue& value, const std::string& subject, std::string_view expected = "a number") const;
@@ -44,6 +49,7 @@ class Scope {
 
   std::string file_;
   std::map<std::string, double> constants_;
+  std::set<std::string> changing_;
   std::vector<std::string> indices_;  // those of the repeat in force
 };
 

@@ -34,6 +34,18 @@ Json modules_json(const GlueSummary& modules) {
 std::string summary_json(const Summary& summary) {
   Json final_state = Json::object();
   for (const auto& [name, value] : summary.final_state) final_state[name] = value;
+  Json events = Json::array();
+  for (const EventRecord& event : summary.events) {
+    Json impulses = Json::object();
+    for (const auto& [name, value] : event.impulses) impulses[name] = value;
+    events.push_back({{"t", event.t},
+                      {"name", event.name},
+                      {"what", event.what},
+                      {"velocity_jump", event.velocity_jump},
+                      {"impulses", impulses},
+                      {"energy", event.energy},
+                      {"dof", event.dof}});
+  }
   Json json{
       {"model", summary.model},
       {"coordinates", summary.coordinates},
@@ -54,6 +66,7 @@ std::string summary_json(const Summary& summary) {
       {"dof", summary.dof},
       {"rank", summary.rank},
       {"redundant", summary.redundant},
+      {"events", events},
       {"final", final_state},
       {"warnings", summary.warnings},
       {"notes", summary.notes},

@@ -91,8 +91,11 @@ void CoordinatePartition::solve(VecX<double>& x) {
 
 void CoordinatePartition::solve_transposed(VecX<double>& x) {
   if (rank_.rank == 0) return;
-  x_ = lu_.transpose().solve(x.head(rank_.rank));
-  x.head(rank_.rank) = x_;
+  // (P' L U)' = U' L' P, step by step: Eigen's own transposed solution allocates.
+  x_ = x.head(rank_.rank);
+  lu_.matrixLU().triangularView<Eigen::Upper>().transpose().solveInPlace(x_);
+  lu_.matrixLU().triangularView<Eigen::UnitLower>().transpose().solveInPlace(x_);
+  x.head(rank_.rank) = lu_.permutationP().transpose() * x_;
 }
 
 }  // namespace linkwork

@@ -18,6 +18,9 @@ class CoordinatePartition {
   /// At a new A. `bounds` are bounds of its entries, for rank decisions; coordinates are measured by the root of 1 / weight.
   void update(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& weights);
 
+  /// The next choice is a new one.
+  void forget() { picked_ = false; }
+
   const Rank& rank() const { return rank_; }
   int free() const { return n_ - rank_.rank; }
   /// The independent rows, in the order of the pivots.

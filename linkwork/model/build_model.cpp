@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <random>
 #include <unordered_map>
 
+#include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
 #include "linkwork/model/topology.h"
 #include "linkwork/spatial/so3.h"
@@ -56,10 +58,14 @@ class Builder {
       if (model_.joints[j].cut) close_joint(JointIndex(j));
     for (const ClosureSpec& closure : spec_.closures)
       if (!relates_coordinates(closure)) add_frame_closure(closure);
+    for (const ParameterSpec& parameter : spec_.changing) model_.parameters.push_back({parameter.name, parameter.value});
     for (const ClosureSpec& closure : spec_.closures)
       if (relates_coordinates(closure)) add_coordinate_closure(closure);
+    for (const JointSpec& joint : spec_.joints) add_stops_and_friction(joint);
+    for (const ClosureSpec& closure : spec_.closures) add_contact_and_friction(closure);
     for (const ForceSpec& force : spec_.forces) add_force(force);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
+    for (const EventSpec& event : spec_.events) add_event(event);
     note_cuts();
     return std::move(model_);
   }
@@ -88,6 +94,7 @@ class Builder {
     joint.rest = spec.rest;
     joint.friction = spec.friction;
     joint.limits = spec.limits;
+    joint.stops_at_limits = spec.restitution.has_value();
     joint.place = spec.place;
     joint.start = spec.position;
     if (joint.start.empty()) {
@@ -260,26 +267,125 @@ class Builder {
     if (closure.row_count > 0) model_.frame_closures.push_back(std::move(closure));
   }
 
+  static bool relates_velocities(const ClosureSpec& spec) {
+    return spec.type == "pfaffian" || spec.type == "friction-drive" || spec.type == "speed-drive";
+  }
   static bool relates_coordinates(const ClosureSpec& spec) {
-    return spec.type == "gear" || spec.type == "drive" || spec.type == "expression";
+    return spec.type == "gear" || spec.type == "drive" || spec.type == "expression" || relates_velocities(spec);
+  }
+
+  ConstraintRow& row(int index) { return model_.rows[static_cast<std::size_t>(index)]; }
+
+  /// One row on joint coordinates.
+  int relate(const std::string& name, const Expression& relation, bool holonomic, const Place& place,
+             const ComplianceSpec& compliance = {}) {
+    CoordinateClosure closure{name, bind(relation), add_rows(name, {"r"}, place, compliance), holonomic};
+    row(closure.row).holonomic = holonomic;
+    model_.coordinate_closures.push_back(std::move(closure));
+    return model_.coordinate_closures.back().row;
   }
 
   void add_coordinate_closure(const ClosureSpec& spec) {
-    CoordinateClosure closure{spec.name, bind(coordinate_relation(spec)),
-                              add_rows(spec.name, {"r"}, spec.place, spec.compliance)};
+    const bool holonomic = !relates_velocities(spec);
+    ConstraintRow& added = row(relate(spec.name, coordinate_relation(spec), holonomic, spec.place, spec.compliance));
+    added.active = spec.active;
+    added.switched = !spec.active;
+    const CoordinateClosure& closure = model_.coordinate_closures.back();
+    if (!holonomic) check_linear(closure.phi, spec);
     bool moves = false;
     for (const Variable& slot : closure.phi.slots) {
-      if (slot.kind == Variable::Kind::kTime) continue;
-      moves = true;
+      if (!slot.is_coordinate()) continue;
+      moves = moves || closure.acts_on(slot);
+      if (slot.kind == Variable::Kind::kVelocity) continue;
       const Joint& joint = model_.joints[slot.coordinate.joint()];
       if (joint.kind->has_quaternion() && slot.coordinate.component >= joint.kind->nv() - 3)
         throw InputError(spec.place, fmt::format("closure '{}' uses a quaternion component of joint '{}'", spec.name, joint.name),
                          "coordinates that are angles or lengths; constrain the bodies' frames instead");
     }
     if (!moves)
-      throw InputError(spec.place, fmt::format("closure '{}' does not depend on any joint coordinate", spec.name),
-                       "an expression of q.<joint>");
-    model_.coordinate_closures.push_back(std::move(closure));
+      throw InputError(
+          spec.place,
+          fmt::format("closure '{}' does not depend on any joint {}", spec.name, holonomic ? "coordinate" : "velocity"),
+          holonomic ? "an expression of q.<joint>" : "an expression with v.<joint>");
+  }
+
+  /// A row at velocity level is sum a_i(q, t) v_i + a_0(q, t).
+  static void check_linear(const BoundExpression& relation, const ClosureSpec& spec) {
+    std::mt19937 random(2718);
+    const auto uniform = [&] { return 0.1 + static_cast<double>(random()) / static_cast<double>(std::mt19937::max()); };
+    std::vector<Jet> jets(relation.slots.size());
+    for (int trial = 0; trial < 4; ++trial) {
+      for (std::size_t s = 0; s < jets.size(); ++s)
+        jets[s] = {uniform(), relation.slots[s].kind == Variable::Kind::kVelocity ? uniform() : 0.0, 0.0};
+      const Jet f = relation.expression.evaluate<Jet>(std::span<const Jet>(jets));
+      if (std::abs(f.d2) <= 1e-9 * (1.0 + std::abs(f.d1))) continue;
+      throw InputError(spec.value.place().line > 0 ? spec.value.place() : spec.place,
+                       fmt::format("closure '{}' is not linear in the velocities", spec.name),
+                       "a sum of terms with one v.<joint> each, or none");
+    }
+  }
+
+  /// Limits that stop the joint, and its dry friction, as rows of their own.
+  void add_stops_and_friction(const JointSpec& spec) {
+    if (spec.restitution && spec.limits)
+      for (const bool high : {false, true}) {
+        const std::string name = spec.name + (high ? ".high" : ".low");
+        const double limit = (*spec.limits)[high ? 1 : 0];
+        const int stop = relate(name, Expression::linear({"q." + spec.name}, {1.0}, limit, spec.place), true, spec.place);
+        make_one_sided(name, stop, high ? -1.0 : 1.0, *spec.restitution);
+      }
+    if (!spec.dry_friction) return;
+    const std::string name = spec.name + ".friction";
+    const int first = relate(name, Expression::linear({"v." + spec.name}, {1.0}, 0.0, spec.place), false, spec.place);
+    add_friction(name, first, 1, *spec.dry_friction);
+  }
+
+  void make_one_sided(const std::string& name, int index, double side, double restitution) {
+    row(index).active = false;
+    row(index).switched = true;
+    model_.contacts.push_back({name, index, side, restitution});
+  }
+
+  DryFriction& add_friction(const std::string& name, int first, int count, const FrictionSpec& spec) {
+    for (int r = first; r < first + count; ++r) row(r).active = false, row(r).switched = true;
+    DryFriction friction;
+    friction.name = name;
+    friction.first_row = first;
+    friction.rows = count;
+    friction.load = bind(spec.load.value_or(Expression::constant(1.0)));
+    friction.sticking = spec.sticking;
+    friction.kinetic = spec.kinetic;
+    friction.stribeck = spec.stribeck;
+    friction.viscous = spec.viscous;
+    model_.frictions.push_back(std::move(friction));
+    return model_.frictions.back();
+  }
+
+  void add_contact_and_friction(const ClosureSpec& spec) {
+    const auto is_own = [&](const ConstraintRow& r) { return r.closure == spec.name; };
+    const auto found = std::ranges::find_if(model_.rows, is_own);
+    const int first = static_cast<int>(found - model_.rows.begin());
+    int count = 0;
+    while (first + count < model_.row_count() && is_own(row(first + count))) ++count;
+    if (spec.side) make_one_sided(spec.name, first, *spec.side, spec.restitution);
+    if (!spec.friction) {
+      // What a one-sided closure has beside its contact holds while that does.
+      if (!spec.side) return;
+      for (int r = first + 1; r < first + count; ++r) row(r).active = false, row(r).switched = true;
+      model_.contacts.back().along = count - 1;
+      return;
+    }
+    const bool has_normal = row(first).holonomic;
+    const int tangential = first + (has_normal ? 1 : 0);
+    DryFriction& friction = add_friction(spec.name, tangential, first + count - tangential, *spec.friction);
+    if (!spec.friction->load) {
+      if (!has_normal)
+        throw InputError(spec.place, fmt::format("the friction of closure '{}' has no load", spec.name),
+                         "load = the force that presses the bodies together, or a closure with a contact row");
+      friction.normal_row = first;
+    }
+    friction.one_sided = spec.side.has_value();
+    friction.side = spec.side.value_or(1.0);
   }
 
   void add_frame_closure(const ClosureSpec& spec) {
@@ -290,20 +396,32 @@ class Builder {
     const bool has_axis = closure.kind ? closure.kind->has_axis : closure.joint_kind->has_axis;
     const auto& names = closure.kind ? closure.kind->rows : closure.joint_kind->rows;
     const Mat3<double> axes = axes_rotation(has_axis, spec.axis, spec.axis2);
-    closure.a = frame(spec.a, axes);
+    const bool on_plane = closure.kind && closure.kind->on_plane;
+    closure.a = frame(spec.a, on_plane ? rotation_from_z(spec.normal) : axes);
     closure.b = frame(spec.b, axes);
     if (closure.a.node == closure.b.node)
       throw InputError(spec.place, fmt::format("closure '{}' joins two frames of one rigid body", spec.name),
                        "bodies that can move relative to each other");
-    closure.geometry = {spec.pitch / (2.0 * std::numbers::pi), spec.length};
-    closure.row_count = static_cast<int>(names.size());
-    closure.first_row = add_rows(spec.name, names, spec.place, spec.compliance);
+    const double gap = spec.inside ? spec.radius_a - spec.radius : spec.radius_a + spec.radius;
+    closure.geometry = {spec.pitch / (2.0 * std::numbers::pi), spec.length, spec.radius, gap, spec.inside};
+    closure.left_out = closure.kind && closure.kind->has_contact_row() && !spec.contact ? 1 : 0;
+    closure.row_count = static_cast<int>(names.size()) - closure.left_out;
+    closure.first_row = add_rows(spec.name, {names.begin() + closure.left_out, names.end()}, spec.place, spec.compliance);
+    const int holonomic = closure.kind ? closure.kind->holonomic_rows - closure.left_out : closure.row_count;
+    for (int r = 0; r < closure.row_count; ++r) {
+      row(closure.first_row + r).holonomic = r < holonomic;
+      row(closure.first_row + r).active = spec.active;
+      row(closure.first_row + r).switched = !spec.active;
+    }
     model_.frame_closures.push_back(std::move(closure));
   }
 
   /// Gears and drives are expressions of joint coordinates too.
   static Expression coordinate_relation(const ClosureSpec& spec) {
-    if (spec.type == "expression") return spec.value;
+    if (spec.type == "expression" || spec.type == "pfaffian") return spec.value;
+    const auto speed = [&](std::size_t k) { return Expression::linear({"v." + spec.joints[k]}, {1.0}, 0.0, spec.place); };
+    if (spec.type == "speed-drive") return speed(0).minus(spec.value);
+    if (spec.type == "friction-drive") return speed(1).minus(spec.value.times(speed(0)));
     std::vector<std::string> variables;
     for (const std::string& joint : spec.joints) variables.push_back("q." + joint);
     if (spec.type == "gear") return Expression::linear(variables, spec.coefficients, spec.offset, spec.place);
@@ -340,6 +458,10 @@ class Builder {
         bound.slots.push_back({});
         continue;
       }
+      if (name[0] == '@' || !(name.starts_with("q.") || name.starts_with("v."))) {
+        bound.slots.push_back(other_variable(name, expression.place()));
+        continue;
+      }
       const bool velocity = name[0] == 'v';
       bound.slots.push_back({velocity ? Variable::Kind::kVelocity : Variable::Kind::kPosition,
                              coordinate(name.substr(2), velocity, expression.place())});
@@ -347,20 +469,148 @@ class Builder {
     return bound;
   }
 
+  /// Variables that are not coordinates.
+  Variable other_variable(const std::string& name, const Place& place) const {
+    Variable variable;
+    if (name[0] == '@') {
+      const auto at = std::ranges::find(model_.parameters, name.substr(1), &Parameter::name);
+      variable.kind = Variable::Kind::kParameter;
+      variable.index = static_cast<int>(at - model_.parameters.begin());
+      return variable;
+    }
+    const std::size_t dot = name.find('.');
+    const std::string what = name.substr(0, dot), of = name.substr(dot + 1);
+    if (what == "p" || what == "pv") return point_variable(what == "pv", of, place);
+    variable.kind = what == "lambda"  ? Variable::Kind::kMultiplier
+                    : what == "error" ? Variable::Kind::kError
+                                      : Variable::Kind::kErrorRate;
+    const auto at = std::ranges::find(model_.rows, of, &ConstraintRow::name);
+    if (at == model_.rows.end()) throw unknown_name(place, "row", of, row_names());
+    variable.index = static_cast<int>(at - model_.rows.begin());
+    return variable;
+  }
+
+  Variable point_variable(bool velocity, const std::string& of, const Place& place) const {
+    const std::size_t dot = of.rfind('.');
+    const std::string sensor = of.substr(0, dot), axis = dot == std::string::npos ? "" : of.substr(dot + 1);
+    std::vector<std::string> known;
+    for (const SensorSpec& s : spec_.sensors)
+      if (s.type == "point") known.push_back(s.name);
+    if (std::ranges::find(known, sensor) == known.end()) throw unknown_name(place, "point sensor", sensor, known);
+    if (axis != "x" && axis != "y" && axis != "z")
+      throw InputError(place, fmt::format("the point '{}' has no component '{}'", sensor, axis), "x, y or z");
+    Variable variable;
+    variable.kind = velocity ? Variable::Kind::kPointVelocity : Variable::Kind::kPoint;
+    variable.axis = axis[0] - 'x';
+    variable.index = static_cast<int>(std::ranges::find(spec_.sensors, sensor, &SensorSpec::name) - spec_.sensors.begin());
+    return variable;
+  }
+
+  std::vector<std::string> row_names() const {
+    std::vector<std::string> names;
+    for (const ConstraintRow& r : model_.rows) names.push_back(r.name);
+    return names;
+  }
+
+  void add_event(const EventSpec& spec) {
+    Event event{spec.name, bind(spec.when), spec.direction, {}, spec.place};
+    for (const ActionSpec& action : spec.actions) event.actions.push_back(bound_action(action));
+    model_.events.push_back(std::move(event));
+  }
+
+  Action bound_action(const ActionSpec& spec) {
+    using Kind = ActionSpec::Kind;
+    Action action;
+    action.value = bind(spec.value);
+    switch (spec.kind) {
+      case Kind::kStop:
+        action.text = "stop";
+        break;
+      case Kind::kSet: {
+        action.target = Action::Target::kParameter;
+        action.text = fmt::format("set {} = {}", spec.name, spec.value.text());
+        const auto at = std::ranges::find(model_.parameters, spec.name, &Parameter::name);
+        action.first = static_cast<int>(at - model_.parameters.begin());
+        break;
+      }
+      case Kind::kKick:
+        action.target = Action::Target::kKick;
+        action.text = fmt::format("kick {} by {}", spec.name, spec.value.text());
+        action.coordinate = coordinate(spec.name, true, spec.place);
+        break;
+      case Kind::kBounce:
+        action.target = Action::Target::kBounce;
+        action.text = fmt::format("bounce {} with {}", spec.name, spec.value.text());
+        find_rows(spec, action);
+        if (action.count == 0) throw unknown_name(spec.place, "closure", spec.name, closure_names());
+        break;
+      case Kind::kOn:
+      case Kind::kOff:
+        action.on = spec.kind == Kind::kOn;
+        action.text = fmt::format("{} {}", action.on ? "on" : "off", spec.name);
+        find_switched(spec, action);
+        break;
+    }
+    return action;
+  }
+
+  void find_rows(const ActionSpec& spec, Action& action) const {
+    for (int r = model_.row_count(); r-- > 0;)
+      if (model_.rows[static_cast<std::size_t>(r)].closure == spec.name) action.first = r, ++action.count;
+  }
+
+  void find_switched(const ActionSpec& spec, Action& action) {
+    if (const auto force = force_of_.find(spec.name); force != force_of_.end()) {
+      action.target = force->second.first;
+      action.first = force->second.second;
+      return;
+    }
+    action.target = Action::Target::kRows;
+    find_rows(spec, action);
+    if (action.count == 0) {
+      std::vector<std::string> known = closure_names();
+      for (const auto& [name, force] : force_of_) known.push_back(name);
+      std::ranges::sort(known);
+      throw unknown_name(spec.place, "closure or force", spec.name, known);
+    }
+    for (int r = action.first; r < action.first + action.count; ++r) {
+      const auto is_contact = [&](const Contact& c) { return c.row == r; };
+      const auto is_friction = [&](const DryFriction& f) { return r >= f.first_row && r < f.first_row + f.rows; };
+      if (std::ranges::any_of(model_.contacts, is_contact) || std::ranges::any_of(model_.frictions, is_friction))
+        throw InputError(spec.place, fmt::format("'{}' opens and closes by itself, or has friction", spec.name),
+                         "a closure that is neither one-sided nor has friction");
+      row(r).switched = true;
+    }
+  }
+
+  std::vector<std::string> closure_names() const {
+    std::vector<std::string> names;
+    for (const ConstraintRow& r : model_.rows)
+      if (names.empty() || names.back() != r.closure) names.push_back(r.closure);
+    return names;
+  }
+
   void add_force(const ForceSpec& spec) {
+    const auto name_it = [&](Action::Target target, std::size_t count) {
+      if (!spec.name.empty()) force_of_[spec.name] = {target, static_cast<int>(count) - 1};
+    };
     if (spec.type == "torque" || spec.type == "force") {
-      model_.joint_forces.push_back({coordinate(spec.joint, true, spec.place), bind(spec.value)});
+      model_.joint_forces.push_back({coordinate(spec.joint, true, spec.place), bind(spec.value), spec.active});
+      name_it(Action::Target::kJointForce, model_.joint_forces.size());
     } else if (spec.type == "wrench") {
       BodyWrench wrench;
       wrench.at = frame(spec.a);
       wrench.in_body_axes = spec.in_body_axes;
+      wrench.active = spec.active;
       for (std::size_t k = 0; k < 3; ++k) {
         wrench.torque[k] = bind(spec.torque[k]);
         wrench.force[k] = bind(spec.force[k]);
       }
       model_.wrenches.push_back(std::move(wrench));
+      name_it(Action::Target::kWrench, model_.wrenches.size());
     } else {
-      model_.springs.push_back({frame(spec.a), frame(spec.b), spec.stiffness, spec.damping, spec.length});
+      model_.springs.push_back({frame(spec.a), frame(spec.b), spec.stiffness, spec.damping, spec.length, spec.active});
+      name_it(Action::Target::kSpring, model_.springs.size());
     }
   }
 
@@ -383,6 +633,7 @@ class Builder {
   Model model_;
   std::unordered_map<std::string, int> body_of_;
   std::unordered_map<std::string, int> joint_of_;
+  std::unordered_map<std::string, std::pair<Action::Target, int>> force_of_;
   std::vector<P> raw_;        // by node: its frame at position 0 in its parent's, before align_frames
   std::vector<double> turn_;  // by node: how far align_frames turned it
 };
@@ -399,6 +650,10 @@ std::string Model::velocity_name(int v) const {
   for (const Joint& joint : joints)
     for (std::size_t k = 0; k < joint.v.size(); ++k)
       if (joint.v[k] == v) return coordinate_name(joint, joint.kind->velocities[k]);
+  for (const Body& body : bodies) {  // free bodies: no joint has this coordinate
+    const Node& node = tree.nodes[static_cast<std::size_t>(body.node)];
+    if (body.node != 0 && v >= node.v && v < node.v + velocity_count(node.kind)) return body.name;
+  }
   return fmt::format("v[{}]", v);
 }
 

@@ -154,8 +154,9 @@ bool is_function(std::string_view name) {
 ///   primary    = number | name | function "(" comparison {"," comparison} ")" | "(" comparison ")"
 class Parser {
  public:
-  Parser(std::string_view text, const std::map<std::string, double>& constants, Variables allowed, const Place& place)
-      : lexer_(text, place), constants_(constants), allowed_(allowed), token_(lexer_.next()) {}
+  Parser(std::string_view text, const std::map<std::string, double>& constants, Variables allowed, const Place& place,
+         const std::set<std::string>& changing)
+      : lexer_(text, place), constants_(constants), changing_(changing), allowed_(allowed), token_(lexer_.next()) {}
 
   void parse() {
     if (token_.kind == TokenKind::kEnd) fail("the expression is empty", "a number or a formula");
@@ -269,13 +270,21 @@ class Parser {
     const bool is_position = name.dotted && name.text.starts_with("q.");
     const bool is_velocity = name.dotted && name.text.starts_with("v.");
     const auto constant = constants_.find(name.text);
-    if (is_time || is_position || is_velocity) {
+    if (name.dotted && is_event_variable(name.text)) {
+      if (allowed_ < Variables::kEvent)
+        throw InputError(lexer_.place_at(name.offset), "'" + name.text + "' cannot be used here", names_allowed());
+      add_variable(name.text, name.offset);
+    } else if (changing_.contains(name.text)) {
+      if (allowed_ < Variables::kTime)
+        throw InputError(lexer_.place_at(name.offset),
+                         "the parameter '" + name.text + "' is changed by an event, which would have no effect here",
+                         "a parameter that stays the same");
+      add_variable("@" + name.text, name.offset);
+    } else if (is_time || is_position || is_velocity) {
       const Variables needed = is_time ? Variables::kTime : is_position ? Variables::kTimeAndPositions : Variables::kState;
       if (allowed_ < needed)
         throw InputError(lexer_.place_at(name.offset), "'" + name.text + "' cannot be used here", names_allowed());
-      const std::size_t slot = slot_of(variables, name.text);
-      if (slot == variable_offsets.size()) variable_offsets.push_back(name.offset);
-      append(code, {Op::kVariable, slot});
+      add_variable(name.text, name.offset);
     } else if (constant != constants_.end()) {
       append(code, {Op::kConstant, 0, constant->second});
     } else if (name.text == "pi") {
@@ -288,14 +297,27 @@ class Parser {
     }
   }
 
+  static bool is_event_variable(std::string_view name) {
+    constexpr std::array kPrefixes{"lambda.", "error.", "rate.", "p.", "pv."};
+    return std::ranges::any_of(kPrefixes, [&](const char* prefix) { return name.starts_with(prefix); });
+  }
+
+  void add_variable(const std::string& name, std::size_t offset) {
+    const std::size_t slot = slot_of(variables, name);
+    if (slot == variable_offsets.size()) variable_offsets.push_back(offset);
+    append(code, {Op::kVariable, slot});
+  }
+
   std::string names_allowed() const {
     switch (allowed_) {
       case Variables::kNone:
         return "numbers and parameters only";
       case Variables::kTime:
         return "a function of t and parameters";
-      default:
+      case Variables::kTimeAndPositions:
         return "a function of t, q.<joint> and parameters";
+      default:
+        return "a function of t, q.<joint>, v.<joint> and parameters";
     }
   }
 
@@ -306,6 +328,9 @@ class Parser {
     if (allowed_ >= Variables::kTime) names.emplace_back("t");
     if (allowed_ >= Variables::kTimeAndPositions) names.emplace_back("q.<joint>");
     if (allowed_ >= Variables::kState) names.emplace_back("v.<joint>");
+    if (allowed_ >= Variables::kEvent)
+      for (const char* name : {"lambda.<closure>.<row>", "error.<closure>.<row>", "rate.<closure>.<row>", "p.<sensor>.<axis>"})
+        names.emplace_back(name);
     return names;
   }
 
@@ -328,6 +353,7 @@ class Parser {
 
   ExpressionLexer lexer_;
   const std::map<std::string, double>& constants_;
+  const std::set<std::string>& changing_;
   Variables allowed_;
   Token token_;
   int nesting_ = 0;
@@ -362,12 +388,12 @@ Expression Expression::constant(double value) {
 }
 
 Expression Expression::parse(std::string_view text, const std::map<std::string, double>& constants, Variables allowed,
-                             const Place& place) {
+                             const Place& place, const std::set<std::string>& changing) {
   if (text.size() > kLongestText) {
     throw InputError(place, "the expression has " + std::to_string(text.size()) + " characters",
                      "at most " + std::to_string(kLongestText));
   }
-  Parser parser(text, constants, allowed, place);
+  Parser parser(text, constants, allowed, place, changing);
   parser.parse();
   for (const Instruction& instruction : parser.code) {
     if (instruction.op == Op::kConstant && !std::isfinite(instruction.constant)) {
@@ -419,20 +445,23 @@ Expression Expression::linear(const std::vector<std::string>& variables, const s
   return expression;
 }
 
-Expression Expression::minus(const Expression& other) const {
-  Expression difference = *this;
+Expression Expression::combined(const Expression& other, char operation) const {
+  Expression result = *this;
   Code code = Program::code_of(*this);
   for (Instruction instruction : Program::code_of(other)) {
     if (instruction.op == Op::kVariable) {
-      instruction.index = slot_of(difference.variables_, other.variables_[instruction.index]);
+      instruction.index = slot_of(result.variables_, other.variables_[instruction.index]);
     }
     code.push_back(instruction);
   }
-  append(code, {Op::kSubtract});
-  difference.program_ = Program::make(std::move(code), {}, place_);
-  difference.text_ = text_ + " - (" + other.text_ + ")";
-  return difference;
+  append(code, {operation == '-' ? Op::kSubtract : Op::kMultiply});
+  result.program_ = Program::make(std::move(code), {}, place_);
+  result.text_ = "(" + text_ + ") " + operation + " (" + other.text_ + ")";
+  return result;
 }
+
+Expression Expression::minus(const Expression& other) const { return combined(other, '-'); }
+Expression Expression::times(const Expression& other) const { return combined(other, '*'); }
 
 template <class S>
 S Expression::evaluate(std::span<const S> slots) const {

@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,20 +14,21 @@
 namespace linkwork {
 
 /// Which variables an expression may use beside constants.
-enum class Variables { kNone, kTime, kTimeAndPositions, kState };
+enum class Variables { kNone, kTime, kTimeAndPositions, kState, kEvent };
 
 /// A scalar function of time and state, written as text: "tau0*sin(2*t) - c*v.theta".
 ///
 /// Variables are dotted names: t, q.<joint>[.<component>], v.<joint>[.<component>]; a name that is not an identifier is quoted,
-/// q."left-crank". They are numbered in order of appearance ("slots"); whoever evaluates supplies one value a slot.
-/// The same program is evaluated on double, long double or Jet, so derivatives are exact.
+/// q."left-crank". In events also lambda.<row>, error.<row>, rate.<row> of closures and p.<sensor>.<axis>, pv.<sensor>.<axis>;
+/// and parameters that events change, as "@name". They are numbered in order of appearance ("slots"); whoever evaluates supplies
+/// one value a slot. The same program is evaluated on double, long double or Jet, so derivatives are exact.
 class Expression {
  public:
   /// The constant 0.
   Expression() = default;
   static Expression constant(double value);
   static Expression parse(std::string_view text, const std::map<std::string, double>& constants, Variables allowed,
-                          const Place& place);
+                          const Place& place, const std::set<std::string>& changing = {});
 
   bool is_constant() const { return variables_.empty(); }
   double constant_value() const;                                            // of a constant expression
@@ -43,6 +45,7 @@ class Expression {
                            const Place& place);
   /// this - other
   Expression minus(const Expression& other) const;
+  Expression times(const Expression& other) const;
 
   /// Instantiated for double, long double and Jet. Allocates nothing.
   template <class S>
@@ -50,6 +53,8 @@ class Expression {
 
  private:
   struct Program;
+  Expression combined(const Expression& other, char operation) const;
+
   std::shared_ptr<const Program> program_;  // null: the constant 0
   std::vector<std::string> variables_;
   std::string text_ = "0";

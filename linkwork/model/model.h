@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +45,7 @@ struct Joint {
   bool velocity_given = false;  // and, if this is so too, its velocity
   double damping = 0.0, stiffness = 0.0, rest = 0.0, friction = 0.0;
   std::optional<std::array<double, 2>> limits;
+  bool stops_at_limits = false;
   Place place;
 
   bool in_state() const { return static_cast<int>(v.size()) == kind->nv(); }
@@ -54,10 +57,15 @@ struct Coordinate {
   int component = 0;
 };
 
-/// What a slot of an expression stands for.
+/// What a slot of an expression stands for. The last five kinds only in events, the parameters everywhere.
 struct Variable {
-  enum class Kind { kTime, kPosition, kVelocity } kind = Kind::kTime;
-  Coordinate coordinate;
+  enum class Kind { kTime, kPosition, kVelocity, kParameter, kMultiplier, kError, kErrorRate, kPoint, kPointVelocity };
+  Kind kind = Kind::kTime;
+  Coordinate coordinate;  // kPosition, kVelocity
+  int index = 0;          // of the parameter, row or sensor
+  int axis = 0;           // of the sensor's point
+
+  bool is_coordinate() const { return kind == Kind::kPosition || kind == Kind::kVelocity; }
 };
 
 struct BoundExpression {
@@ -74,6 +82,7 @@ struct FrameClosure {
   ClosureGeometry geometry;
   const FrameClosureKind* kind = nullptr;  // one of the two is set
   const JointKind* joint_kind = nullptr;
+  int left_out = 0;       // of the kind's first rows
   JointIndex joint;       // the cut joint it stands for, if any
   bool internal = false;  // a joint that is cut only by the choice of coordinates: not part of the output
 
@@ -82,14 +91,21 @@ struct FrameClosure {
       kind->evaluate(m, geometry, rows);
     else
       joint_kind->closure(m, geometry.pitch, rows);
+    if (left_out > 0) std::copy(rows.begin() + left_out, rows.begin() + left_out + row_count, rows.begin());
   }
 };
 
-/// phi(q, t) = 0 on joint coordinates: gear, drive, expression. One row.
+/// phi(q, t) = 0 on joint coordinates: gear, drive, expression. Or, at velocity level, f(q, v, t) = 0, linear in v. One row.
 struct CoordinateClosure {
   std::string name;
   BoundExpression phi;
   int row = 0;
+  bool holonomic = true;
+
+  /// Whether the row acts on the coordinate of a slot.
+  bool acts_on(const Variable& slot) const {
+    return slot.kind == (holonomic ? Variable::Kind::kPosition : Variable::Kind::kVelocity);
+  }
 };
 
 struct ConstraintRow {
@@ -97,25 +113,84 @@ struct ConstraintRow {
   std::string closure;
   Place place;
   ComplianceSpec compliance = {};
-  bool holonomic = true;  // else it stands at velocity level: A v = u without a phi
   bool internal = false;  // of an internal closure
+  bool holonomic = true;  // else it stands at velocity level: A v = u without a phi
+  bool active = true;     // at the start
+  bool switched = false;  // it comes and goes
+
+  /// Whether it holds at position level, and always: only such rows can be embedded.
+  bool is_permanent() const { return holonomic && !switched; }
+};
+
+/// A closure whose first row holds one way only: side * phi >= 0 while open, side * lambda >= 0 while closed.
+struct Contact {
+  std::string name;  // of the closure
+  int row = 0;
+  double side = 1.0;
+  double restitution = 0.0;
+  int along = 0;  // rows after it that hold while it does
+};
+
+/// Dry friction on one or two rows at velocity level. Sticking, they are constraints; sliding, a force law.
+struct DryFriction {
+  std::string name;  // of the closure
+  int first_row = 0;
+  int rows = 1;
+  int normal_row = -1;     // whose multiplier is the load, -1: `load`
+  bool one_sided = false;  // the normal row is a contact's
+  double side = 1.0;       // of that contact
+  BoundExpression load;
+  double sticking = 0.0, kinetic = 0.0, stribeck = 0.0, viscous = 0.0;
+
+  /// Per unit of load.
+  double sliding_force(double speed) const {
+    const double share = stribeck > 0.0 ? std::exp(-(speed / stribeck) * (speed / stribeck)) : 0.0;
+    return kinetic + (sticking - kinetic) * share;
+  }
 };
 
 /// The three kinds of applied force beside the joints' own stiffness, damping and friction.
 struct JointForce {
   Coordinate coordinate;
   BoundExpression value;
+  bool active = true;  // at the start
 };
 struct Spring {
   NodeFrame a;
   NodeFrame b;
   double stiffness = 0.0, damping = 0.0, length = 0.0;
+  bool active = true;
 };
 struct BodyWrench {
   NodeFrame at;
   std::array<BoundExpression, 3> torque;
   std::array<BoundExpression, 3> force;
   bool in_body_axes = false;
+  bool active = true;
+};
+
+/// What an event does, bound to the model.
+struct Action {
+  enum class Target { kRows, kJointForce, kSpring, kWrench, kParameter, kBounce, kKick, kStop };
+  Target target = Target::kStop;
+  std::string text;          // as the user would say it: "on 'latch'"
+  bool on = false;           // kRows and forces
+  int first = 0, count = 0;  // rows; first is also the index of a force or parameter
+  Coordinate coordinate;     // kKick
+  BoundExpression value;     // kParameter, kBounce, kKick
+};
+
+struct Event {
+  std::string name;
+  BoundExpression when;
+  int direction = 0;  // 1 rising, -1 falling, 0 both
+  std::vector<Action> actions;
+  Place place;
+};
+
+struct Parameter {
+  std::string name;
+  double start = 0.0;
 };
 
 struct Sensor {
@@ -141,11 +216,17 @@ struct Model {
   std::vector<Spring> springs;
   std::vector<BodyWrench> wrenches;
   std::vector<Sensor> sensors;
-  std::vector<double> start_q;  // as the user gave it, before assembly
+  std::vector<Contact> contacts;
+  std::vector<DryFriction> frictions;
+  std::vector<Event> events;
+  std::vector<Parameter> parameters;  // that events change
+  std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
   std::vector<std::string> notes;  // what was chosen for the user: cut joints
 
   int row_count() const { return static_cast<int>(rows.size()); }
+  /// Whether anything can happen between steps.
+  bool has_events() const { return !events.empty() || !contacts.empty() || !frictions.empty(); }
   /// The joint whose coordinate is the given velocity index, as "joint" or "joint.component", for messages.
   std::string velocity_name(int v) const;
   /// The joint a node belongs to, for messages.

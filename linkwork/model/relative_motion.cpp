@@ -110,6 +110,11 @@ Row screw_row(const RelativeMotion& m, double pitch) {
   return row;
 }
 
+Row slip_row(const RelativeMotion& m, const V3& r, const V3& rdot, const V3& e, const V3& edot) {
+  // e . (pdot + w x r), and its derivative
+  return {0.0, r.cross(e), e, e.dot(m.w.cross(rdot)) + edot.dot(m.pdot + m.w.cross(r))};
+}
+
 Row distance_row(const RelativeMotion& m) {
   const double length = m.p.norm();
   if (length == 0.0) return {0.0, V3::Zero(), V3::UnitX(), 0.0};

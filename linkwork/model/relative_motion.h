@@ -45,6 +45,11 @@ Row screw_row(const RelativeMotion& m, double pitch);
 /// Distance between the origins.
 Row distance_row(const RelativeMotion& m);
 
+/// Velocity along e of that point of b which is at r from b's origin at this instant. Only a rate: it has no value. The point, on
+/// b, and the direction change at rdot and edot.
+Row slip_row(const RelativeMotion& m, const Vec3<double>& r, const Vec3<double>& rdot, const Vec3<double>& e,
+             const Vec3<double>& edot);
+
 /// fa * a + fb * b
 Row combine(const Row& a, double fa, const Row& b, double fb);
 

@@ -46,6 +46,16 @@ struct ComplianceSpec {
   std::optional<double> damping;
 };
 
+/// Dry friction. In a joint the numbers are forces or torques; in a contact they are coefficients, to be multiplied by the load.
+struct FrictionSpec {
+  double sticking = 0.0;  // what holds at rest at most
+  double kinetic = 0.0;   // what opposes sliding
+  double stribeck = 0.0;  // speed over which the one turns into the other; 0: at once
+  double viscous = 0.0;   // per speed
+  /// Of a contact: the force that presses it together; without it the contact's own normal force.
+  std::optional<Expression> load;
+};
+
 /// A joint of the mechanism, or (see ClosureSpec) the same geometry used as a loop closure.
 struct JointSpec {
   std::string name;
@@ -63,8 +73,10 @@ struct JointSpec {
   double stiffness = 0.0;
   double rest = 0.0;
   double friction = 0.0;  // Coulomb force or torque
+  std::optional<FrictionSpec> dry_friction;
   std::optional<std::array<double, 2>> limits;
-  ComplianceSpec compliance;  // if it is cut
+  std::optional<double> restitution;  // makes the limits stops
+  ComplianceSpec compliance;          // if it is cut
   Place place;
 };
 
@@ -81,7 +93,16 @@ struct ClosureSpec {
   std::vector<std::string> joints;   // gear: "joint" or "joint.component"; drive: exactly one
   std::vector<double> coefficients;  // gear: sum of coefficient * coordinate = offset
   double offset = 0.0;
-  Expression value;  // drive: function of t; expression: function of t and q that must vanish
+  Expression value;  // drive: function of t; expression: function of t and q that must vanish; of v too: pfaffian; friction-drive
+  Eigen::Vector3d normal = Eigen::Vector3d::UnitZ();  // rolling and contacts: of the plane, in a
+  double radius = 0.0;                                // rolling: of the wheel, ball or disc b
+  double radius_a = 0.0;                              // rolling-discs: of disc a
+  bool inside = false;                                // rolling-discs: b rolls inside a
+  bool contact = true;                                // rolling: has the row that keeps the contact closed
+  bool active = true;                                 // at the start
+  std::optional<double> side;                         // one-sided: 1 if its first row may not be negative, -1 not positive
+  double restitution = 0.0;
+  std::optional<FrictionSpec> friction;
   ComplianceSpec compliance;
   Place place;
 };
@@ -99,6 +120,7 @@ struct ForceSpec {
   std::array<Expression, 3> force;   // wrench
   std::array<Expression, 3> torque;  // wrench
   bool in_body_axes = false;         // wrench: axes = "body" instead of "world"
+  bool active = true;                // at the start
   Place place;
 };
 
@@ -108,6 +130,29 @@ struct SensorSpec {
   FrameSpec frame;
   Expression value;
   Place place;
+};
+
+/// One thing an event does.
+struct ActionSpec {
+  enum class Kind { kOn, kOff, kSet, kBounce, kKick, kStop } kind = Kind::kStop;
+  std::string name;  // of a closure or force; kSet: a parameter; kBounce: a closure; kKick: a joint coordinate
+  Expression value;  // kSet: the new value; kBounce: restitution; kKick: the impulse
+  Place place;
+};
+
+/// What happens when an expression crosses zero.
+struct EventSpec {
+  std::string name;
+  Expression when;
+  int direction = 0;  // 1 rising, -1 falling, 0 both
+  std::vector<ActionSpec> actions;
+  Place place;
+};
+
+/// A parameter that events change: expressions refer to it as the variable "@name".
+struct ParameterSpec {
+  std::string name;
+  double value = 0.0;
 };
 
 struct PortSpec {
@@ -156,6 +201,8 @@ struct Spec {
   std::vector<ClosureSpec> closures;
   std::vector<ForceSpec> forces;
   std::vector<SensorSpec> sensors;
+  std::vector<EventSpec> events;
+  std::vector<ParameterSpec> changing;  // parameters that events set
   std::vector<PortSpec> ports;
   std::vector<ModuleSpec> modules;  // each after the one it is part of
 };

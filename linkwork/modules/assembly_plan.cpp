@@ -27,6 +27,7 @@ class Planner {
   AssemblyPlan plan() {
     plan_.name = spec_.name;
     plan_.settings = spec_.settings;
+    refuse_switching();
     for (const BodySpec& body : spec_.bodies) add_body(body);
     for (const JointSpec& joint : spec_.joints) add_joint(joint);
     for (const ClosureSpec& closure : spec_.closures) add_closure(closure);
@@ -38,6 +39,20 @@ class Planner {
   }
 
  private:
+  /// Events, stops, contacts and dry friction change what is in force at instants that all modules would have to find together.
+  void refuse_switching() const {
+    const auto refuse = [](const Place& place, const std::string& what) {
+      throw InputError(place, what + " changes what is in force, which modules that are solved apart cannot do", "glue \"none\"");
+    };
+    for (const EventSpec& event : spec_.events) refuse(event.place, fmt::format("event '{}'", event.name));
+    for (const JointSpec& joint : spec_.joints)
+      if (joint.restitution || joint.dry_friction) refuse(joint.place, fmt::format("joint '{}'", joint.name));
+    for (const ClosureSpec& closure : spec_.closures)
+      if (closure.side || closure.friction || !closure.active) refuse(closure.place, fmt::format("closure '{}'", closure.name));
+    for (const ForceSpec& force : spec_.forces)
+      if (!force.active) refuse(force.place, "a force that is switched");
+  }
+
   /// The innermost module whose name stands before a name.
   int nest_holding(const std::string& name) const {
     for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0; dot = name.rfind('.', dot - 1))
@@ -123,6 +138,11 @@ class Planner {
 
   void add_connection(const ClosureSpec& closure) {
     Connection connection;
+    if (const auto* const kind = find_frame_closure_kind(closure.type);
+        kind && kind->holonomic_rows < static_cast<int>(kind->rows.size()))
+      throw InputError(closure.place,
+                       fmt::format("closure '{}' makes bodies of two modules roll or slide on one another", closure.name),
+                       "such closures within a module, or glue \"none\"");
     connection.name = closure.name;
     connection.a = port(closure.a, connection.ground_a);
     connection.b = port(closure.b, connection.ground_b);
@@ -133,7 +153,8 @@ class Planner {
       connection.axes << closure.axis, *closure.axis2, closure.axis.cross(*closure.axis2);
     else if (has_axis)
       connection.axes = rotation_from_z(closure.axis);
-    connection.geometry = {closure.pitch / (2.0 * std::numbers::pi), closure.length};
+    connection.geometry.pitch = closure.pitch / (2.0 * std::numbers::pi);
+    connection.geometry.length = closure.length;
     connection.compliance = closure.compliance;
     connection.place = closure.place;
     if (connection.row_count() > 0) plan_.connections.push_back(std::move(connection));

@@ -75,7 +75,7 @@ class PortedSchur : public Formulation {
   void set_columns(const System& system) {
     for (std::size_t p = 0; p < ports_.size(); ++p) {
       const Mat3<double>& R_WN = system.X_WN(ports_[p].node).R;
-      columns_[p].set_point(system.pose(ports_[p]).p);
+      columns_[p].set_point(ports_[p].node, ports_[p].X_NF.p);
       for (int k = 0; k < 3; ++k) {
         const V3 axis = R_WN.row(k).transpose();
         columns_[p].wrench(0, k) = {axis, V3::Zero()};

@@ -238,6 +238,8 @@ KinematicMotion::KinematicMotion(const Model& model) : model_(model), settings_(
   summary_.integrator = "none";
   summary_.energy_drift = std::numeric_limits<double>::quiet_NaN();
   summary_.notes = model.notes;
+  if (model.has_events())
+    summary_.notes.emplace_back("events, contacts and friction are not looked at: constraints are those of the start throughout");
   check_rows();
   close_start();
   check_freedom();
@@ -248,7 +250,7 @@ KinematicMotion::~KinematicMotion() = default;
 /// Constraints on velocities alone do not tell where the mechanism is.
 void KinematicMotion::check_rows() const {
   for (const ConstraintRow& row : model_.rows)
-    if (!row.holonomic)
+    if (!row.holonomic && row.active)
       throw InputError(row.place,
                        fmt::format("closure '{}' constrains velocities only: positions do not follow from it", row.closure),
                        "constraints on positions; 'linkwork run' simulates the motion");
@@ -298,6 +300,7 @@ Summary KinematicMotion::run(const Observer& observer) {
   observer_ = observer;
   if (accept(State(state_))) {
     const Solution& solution = equations_->solution();
+    summary_.rows = equations_->model().row_count();
     summary_.rank = solution.rank.rank;
     summary_.dof = 0;
     summary_.redundant = dependent_row_names(model_, solution.dependent);

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/dynamics/diagnosis.h"
@@ -13,6 +14,8 @@
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/embedding.h"
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/linalg/bracketed_root.h"
+#include "linkwork/simulation/coordinate_choice.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "linkwork/tree/kinematics.h"
 
@@ -82,6 +85,16 @@ void check_embedding(const Settings& settings, const CatalogEntry<Integrator>& i
         "the coordinates 'TA' or 'FA', or an integrator of ordinary differential equations");
 }
 
+/// Rows that stand at velocity level or come and go are neither embedded nor part of a differential-algebraic equation.
+void check_permanent(const Model& model, const std::string& method, const Place& place, const std::string& instead) {
+  for (const ConstraintRow& row : model.rows)
+    if (!row.is_permanent())
+      throw InputError(place,
+                       fmt::format("{} cannot be used with '{}', which {}", method, row.closure,
+                                   row.switched ? "comes and goes" : "constrains velocities only"),
+                       instead);
+}
+
 }  // namespace
 
 Simulation::Simulation(const Model& model)
@@ -104,18 +117,20 @@ void Simulation::choose_methods() {
   summary_.notes = model_.notes;
   if (!assembly_.moved.empty()) summary_.notes.push_back(describe(assembly_));
   const auto& stepping = chosen_entry(integrators(), settings_.integrator, "integrator");
-  const bool embeds = settings_.coordinates.name == "CE" && model_.row_count() > 0;
+  const std::optional<EmbeddingChoice> embedding = chosen_embedding(stepping);
   Choice formulation{"embedding", {}, {}}, stabilization = settings_.stabilization;
   std::unique_ptr<Formulation> solver;
   Equations gives = Equations::kAcceleration;
-  if (embeds) {
-    check_embedding(settings_, stepping);
-    solver = make_embedding(model_, embed_all(model_));
+  if (embedding) {
+    solver = make_embedding(model_, *embedding);
   } else {
     formulation = chosen_formulation(stepping.traits.takes);
     find_choice(formulation_choices(), formulation, "formulation");  // names "auto" too if it is none
     const auto& solving = chosen_entry(formulations(), formulation, "formulation");
     check_capabilities(solving, stepping, formulation.place);
+    if (solving.traits.gives != Equations::kAcceleration)
+      check_permanent(model_, fmt::format("formulation '{}'", formulation.name), formulation.place,
+                      "a formulation that gives accelerations, and an integrator that takes them");
     exact_ = solving.traits.exact;
     gives = solving.traits.gives;
     stabilization = fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
@@ -125,11 +140,33 @@ void Simulation::choose_methods() {
                                                    make_chosen(stabilizations(), stabilization, "stabilization", model_), gives);
   integrator_ = stepping.make(model_, complete_options(stepping.info, settings_.integrator));
   adaptive_ = integrator_->estimates_error();
+  if (model_.has_events()) switching_ = std::make_unique<Switching>(model_, *equations_);
   summary_.model = model_.name;
-  summary_.coordinates = augmented_ ? "FA" : embeds ? "CE" : "TA";
+  const bool embeds_all = embedding && std::ranges::count(embedding->embed, 0) == 0;
+  summary_.coordinates = augmented_ ? "FA" : embeds_all ? "CE" : embedding ? "hybrid" : "TA";
   summary_.formulation = formulation.name;
   summary_.stabilization = stabilization.name;
   summary_.integrator = settings_.integrator.name;
+}
+
+/// Which loops are embedded; nothing if all are cut. "auto" leaves constraints to methods that were asked for and need them.
+std::optional<EmbeddingChoice> Simulation::chosen_embedding(const CatalogEntry<Integrator>& integrator) const {
+  const std::vector<CatalogInfo> known = coordinate_choices();
+  const Options options =
+      complete_options(known[find_choice(known, settings_.coordinates, "coordinates")], settings_.coordinates);
+  if (model_.row_count() == 0) return {};
+  if (settings_.coordinates.name == "CE") {
+    check_embedding(settings_, integrator);
+    check_permanent(model_, "coordinates 'CE'", settings_.coordinates.place, "the coordinates 'TA' or 'FA'");
+    EmbeddingChoice all = embed_all(model_);
+    all.analytic = options.at("analytic") != 0.0;
+    return all;
+  }
+  const bool is_open = settings_.coordinates.name == "auto" && settings_.formulation.name == "auto";
+  if (!is_open || !takes(integrator.traits, Equations::kAcceleration)) return {};
+  const CoordinateCosts costs = predict_costs(model_, state_);
+  if (std::ranges::count(costs.embed, 0) == std::ssize(costs.embed)) return {};
+  return EmbeddingChoice{costs.embed};
 }
 
 Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
@@ -137,8 +174,7 @@ Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
   System system(model_);
   system.update(state_);
   const AutoFormulation chosen = choose_formulation(system, takes);
-  if (chosen.choice.name != formulations().front().info.name)
-    summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
+  summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
   return chosen.choice;
 }
 
@@ -147,9 +183,15 @@ Summary Simulation::run(const Observer& observer) {
   observer_ = observer;
   h_ = settings_.step;
   if (evaluate_start())
-    while (state_.t < settings_.end && advance()) {
+    while (state_.t < settings_.end && !(switching_ && !switching_->stopped_by().empty()) && advance()) {
     }
-  summary_.completed = state_.t >= settings_.end;
+  const bool ended_by_event = switching_ && !switching_->stopped_by().empty() && summary_.status == "done";
+  summary_.completed = state_.t >= settings_.end || ended_by_event;
+  if (ended_by_event) summary_.status = fmt::format("ended at t = {:.9g} s by event '{}'", state_.t, switching_->stopped_by());
+  if (switching_) {
+    summary_.events = switching_->records();
+    summary_.warnings.insert(summary_.warnings.end(), switching_->warnings().begin(), switching_->warnings().end());
+  }
   summary_.evaluations = equations_->evaluations();
   if (integrator_->controls_step()) summary_.rejected_steps = integrator_->rejected_steps();
   summary_.simulated_seconds = state_.t;
@@ -163,16 +205,20 @@ Summary Simulation::run(const Observer& observer) {
 
 bool Simulation::evaluate_start() {
   equations_->start(state_);
-  const Status status = equations_->evaluate(state_, rates_);
+  Status status = equations_->evaluate(state_, rates_);
+  potential_start_ = equations_->system().potential_energy();
+  energy_start_ = equations_->system().kinetic_energy() + potential_start_;
+  if (status.ok() && switching_) {
+    status = switching_->start(state_, rates_);
+    if (status.ok()) switching_->begin_step();
+  }
   const Solution& solution = equations_->solution();
+  summary_.rows = model_.row_count();
   start_rank_ = summary_.rank = solution.rank.rank;
   summary_.dof = model_.tree.nv - solution.rank.rank;
   summary_.redundant = dependent_row_names(model_, solution.dependent);
   if (!status.ok()) return stop(status.trouble);
   if (!summary_.redundant.empty() && !diagnose_start()) return false;
-  const System& system = equations_->system();
-  potential_start_ = system.potential_energy();
-  energy_start_ = system.kinetic_energy() + potential_start_;
   look();
   record();
   return true;
@@ -180,7 +226,7 @@ bool Simulation::evaluate_start() {
 
 /// The same words as in a check. Only for constraints of which something is to be said.
 bool Simulation::diagnose_start() {
-  const Diagnosis diagnosis = diagnose(model_, state_);
+  const Diagnosis diagnosis = diagnose(model_, state_, equations_->system().modes());
   const std::string contradiction = describe_contradiction(model_, diagnosis);
   if (!contradiction.empty() && exact_) return stop(contradiction);
   if (!contradiction.empty()) warn(contradiction);
@@ -193,7 +239,8 @@ bool Simulation::diagnose_start() {
   start_rank_ = diagnosis.usual_rank;
   std::string note = describe_redundancy(model_, redundant);
   for (const std::string& sentence : describe_dependence(model_, diagnosis)) note += "; " + sentence;
-  if (diagnosis.has(RowDiagnosis::Kind::kDegenerate))
+  warned_rank_ = diagnosis.has(RowDiagnosis::Kind::kDegenerate);
+  if (warned_rank_)
     warn(note + "; " + advise(model_, diagnosis));
   else
     summary_.notes.push_back(note);
@@ -206,7 +253,69 @@ bool Simulation::diagnose_start() {
 bool Simulation::advance() {
   if (!take_step(next_step_size())) return false;
   if (Status status = equations_->project(next_); !status.ok()) return stop(status.trouble);
-  return finish_step();
+  return evaluate_next() && (!switching_ || find_event()) && finish_step();
+}
+
+bool Simulation::evaluate_next() {
+  const Status status = equations_->evaluate(next_, next_rates_);
+  if (status.ok()) return true;
+  summary_.simulated_seconds = state_.t;
+  return stop(status.trouble);
+}
+
+/// If something comes within the step just made, the step is made again so that it ends there.
+bool Simulation::find_event() {
+  constexpr double kWidth = 1e-12;  // relative to the step
+  event_due_ = false;
+  const double at_end = switching_->margin();
+  if (at_end > 0.0) return true;
+  step_size_ = next_.t - state_.t;
+  trouble_.clear();
+  Bracket bracket{0.0, step_size_, 1.0, at_end};
+  // What has just happened leaves zeros behind: the bracket must begin where nothing is due.
+  const auto f = [&](double h) { return margin_after(h); };
+  double low = 0.5 * step_size_;
+  for (; low > kWidth * step_size_; low *= 0.5) {
+    const double value = f(low);
+    if (!std::isfinite(value)) return stop(trouble_);
+    if (value > 0.0) {
+      bracket.low = low, bracket.at_low = value;
+      break;
+    }
+    bracket.high = low, bracket.at_high = value;
+  }
+  if (bracket.low > 0.0 && !shrink(bracket, kWidth * step_size_, f)) return stop(trouble_);
+  if (!std::isfinite(margin_after(bracket.high))) return stop(trouble_);
+  switching_->mark_due();
+  event_due_ = true;
+  return true;
+}
+
+/// The step anew, over h only; next_ is then evaluated there. NaN if it cannot be made.
+double Simulation::margin_after(double h) {
+  Status status;
+  if (integrator_->controls_step()) {
+    integrator_->interpolate(h / step_size_, next_);
+    next_.t = state_.t + h;
+  } else {
+    status = attempt(h);
+  }
+  if (status.ok()) status = equations_->project(next_);
+  if (status.ok()) status = equations_->evaluate(next_, next_rates_);
+  if (status.ok()) return switching_->margin();
+  trouble_ = status.trouble;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+/// At the state just reached.
+bool Simulation::let_happen() {
+  if (observer_.event) observer_.event(*equations_, false);
+  if (Status status = switching_->happen(state_, rates_); !status.ok()) return stop(status.trouble);
+  integrator_->forget();
+  event_due_ = false;
+  start_rank_ = equations_->solution().rank.rank;
+  if (observer_.event) observer_.event(*equations_, true);
+  return true;
 }
 
 double Simulation::next_step_size() const {
@@ -214,7 +323,7 @@ double Simulation::next_step_size() const {
   if (integrator_->controls_step()) return left;
   if (!adaptive_) {
     // Steps end at multiples of the step, computed anew each time so that errors do not add up.
-    const double target = static_cast<double>(summary_.steps + 1) * settings_.step;
+    const double target = static_cast<double>(grid_ + 1) * settings_.step;
     return target > settings_.end - 1e-9 * settings_.step ? left : target - state_.t;
   }
   return h_ > left * (1.0 - 1e-12) ? left : std::min(h_, 0.5 * std::max(left, h_));
@@ -277,10 +386,6 @@ bool Simulation::step_over_singularity() {
 
 bool Simulation::finish_step() {
   ++summary_.steps;
-  if (Status status = equations_->evaluate(next_, next_rates_); !status.ok()) {
-    summary_.simulated_seconds = state_.t;
-    return stop(status.trouble);
-  }
   const double tie = 1e-9 * (next_.t - state_.t);
   if (next_output() < next_.t - tie) {
     if (!record_inside_step(next_.t - tie)) return false;
@@ -293,8 +398,12 @@ bool Simulation::finish_step() {
   std::swap(rates_, next_rates_);
   equations_->system().rebind(state_);
   equations_->accept_step();
+  while (static_cast<double>(grid_ + 1) * settings_.step <= state_.t + 1e-9 * settings_.step) ++grid_;
+  if (event_due_ && !let_happen()) return false;
+  if (switching_) switching_->begin_step();
   look();
-  if (next_output() <= state_.t + tie || state_.t >= settings_.end) record();
+  const bool ends = state_.t >= settings_.end || (switching_ && !switching_->stopped_by().empty());
+  if (next_output() <= state_.t + tie || ends) record();
   if (observer_.progress) observer_.progress(state_.t, settings_.end);
   if (observer_.go_on && !observer_.go_on()) return stop("it was told to stop");
   return true;
@@ -356,7 +465,7 @@ void Simulation::look() {
 void Simulation::check_limits() {
   for (std::size_t j = 0; j < model_.joints.size(); ++j) {
     const Joint& joint = model_.joints[j];
-    if (!joint.limits || warned_limit_[j]) continue;
+    if (!joint.limits || joint.stops_at_limits || warned_limit_[j]) continue;
     std::array<double, 7> q{};
     std::array<double, 6> v{}, a{};
     equations_->system().joint_motion(joint, {}, q, v, a);

@@ -2,14 +2,18 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "linkwork/dynamics/catalog.h"
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/integrator.h"
+#include "linkwork/formulations/embedding.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/summary.h"
+#include "linkwork/simulation/switching.h"
 
 namespace linkwork {
 
@@ -21,6 +25,8 @@ struct Observer {
   std::function<void(double t, double end)> progress = {};
   /// Asked after every step: false stops the run.
   std::function<bool()> go_on = {};
+  /// Called before something happens, and after: with everything evaluated at that instant, by the old rules and by the new.
+  std::function<void(EquationsOfMotion& equations, bool after)> event = {};
   /// Called just before `row`, with the system evaluated at that row's state: for poses of bodies and frames.
   std::function<void(const System& system)> frame = {};
 };
@@ -34,6 +40,8 @@ class Simulation {
   const AssemblyReport& assembly() const { return assembly_; }
   const State& state() const { return state_; }
   EquationsOfMotion& equations() { return *equations_; }
+  /// FA, TA, CE, or hybrid: some loops embedded.
+  const std::string& coordinates() const { return summary_.coordinates; }
   /// Whether the formulation is: it then cannot make up for constraints that contradict one another.
   bool is_exact() const { return exact_; }
 
@@ -42,6 +50,7 @@ class Simulation {
 
  private:
   void choose_methods();
+  std::optional<EmbeddingChoice> chosen_embedding(const CatalogEntry<Integrator>& integrator) const;
   Choice chosen_formulation(std::span<const Equations> takes);
   bool evaluate_start();
   bool diagnose_start();
@@ -51,6 +60,10 @@ class Simulation {
   double estimated_error() const;
   bool step_over_singularity();
   double next_step_size() const;
+  bool evaluate_next();
+  bool find_event();
+  double margin_after(double h);
+  bool let_happen();
   bool finish_step();
   bool record_inside_step(double until);
   void look();
@@ -69,6 +82,10 @@ class Simulation {
   Derivative rates_, next_rates_, inside_rates_;
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Integrator> integrator_;
+  std::unique_ptr<Switching> switching_;  // only if there is something to watch
+  bool event_due_ = false;
+  double step_size_ = 0.0;  // of the step in which an event is looked for
+  std::string trouble_;     // why that failed
   Recorder recorder_;
   Observer observer_;
   Summary summary_;
@@ -77,6 +94,7 @@ class Simulation {
   double usual_h_ = 0.0;  // what accepted steps were like of late
   double h_ = 0.0;        // the next step's size, if adaptive
   long outputs_ = 0;      // rows written
+  long grid_ = 0;         // fixed steps: how many multiples of the step have been passed
   double energy_start_ = 0.0;
   double potential_start_ = 0.0;
   double imbalance_ = 0.0;  // largest |energy - start - work|

@@ -26,6 +26,17 @@ struct GlueSummary {
   std::vector<int> iterations;  // step by step, the first of them
 };
 
+/// Something that happened at an instant of a run.
+struct EventRecord {
+  double t = 0.0;
+  std::string name;                                           // of the event, contact or friction
+  std::string what;                                           // "on latch", "closes", "slides"
+  double velocity_jump = 0.0;                                 // largest change of a velocity coordinate
+  std::vector<std::pair<std::string, double>> impulses = {};  // by row or joint: "latch.x", N s
+  double energy = 0.0;                                        // what the energy changed by
+  int dof = 0;                                                // degrees of freedom from then on
+};
+
 /// What a run was and how it went.
 struct Summary {
   std::string model;
@@ -46,8 +57,10 @@ struct Summary {
   /// Largest difference between the energy and what the work done accounts for, relative to the largest energy exchanged.
   double energy_drift = 0.0;
   int dof = 0;
+  int rows = 0;  // of constraints, in the coordinates it ran in
   int rank = 0;
   std::vector<std::string> redundant;
+  std::vector<EventRecord> events;
   std::vector<std::pair<std::string, double>> final_state;  // "q.theta", value
   std::vector<std::string> warnings;
   std::optional<GlueSummary> modules;  // unless the model was solved as one

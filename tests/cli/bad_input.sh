@@ -41,7 +41,7 @@ bad "--stabilization: unknown stabilization 'x'; expected one of: projection" "$
 bad "--integrator: unknown integrator 'rk5'; did you mean 'rk4'?" "$LINKWORK" run four_bar --integrator rk5
 bad "--coordinates: unknown coordinates 'XY'; expected one of: auto, FA, CE, TA" "$LINKWORK" run four_bar --coordinates XY
 bad '--coordinates: unknown coordinates' "$LINKWORK" run four_bar --coordinates cartesian
-bad "--glue: unknown glue 'mortar'; expected auto, none, hierarchical, compliance, projection, gluing, waveform" "$LINKWORK" run four_bar --glue mortar
+bad "--glue: unknown glue 'mortar'; expected one of: auto, none, hierarchical, compliance, projection, gluing, waveform" "$LINKWORK" run four_bar --glue mortar
 bad "--threads: the model is solved as one, which threads do not share; expected a model made of modules" "$LINKWORK" run four_bar --threads 2
 bad "--stabilization: unknown option of baumgarte 'delta'" "$LINKWORK" run four_bar --stabilization baumgarte:delta=1
 bad "--stabilization: option 'alpha' has the value 'x'; expected a number" "$LINKWORK" run four_bar --stabilization baumgarte:alpha=x

@@ -37,7 +37,7 @@ with open("out/four-bar/summary.json") as file:
     summary = json.load(file)
 assert list(summary) == ["model", "coordinates", "formulation", "stabilization", "integrator", "glue", "ranks", "threads", "status",
                          "steps", "rejected_steps", "evaluations", "wall_seconds", "simulated_seconds", "constraint_error",
-                         "energy_drift", "dof", "rank", "redundant", "final", "warnings", "notes"], list(summary)
+                         "energy_drift", "dof", "rank", "redundant", "events", "final", "warnings", "notes"], list(summary)
 assert set(summary["constraint_error"]) == {"position_max", "velocity_max"}
 assert summary["model"] == "four-bar" and summary["status"] == "done"
 assert (summary["coordinates"], summary["formulation"], summary["stabilization"], summary["integrator"]) == (

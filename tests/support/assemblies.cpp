@@ -18,7 +18,9 @@ std::vector<double> Rows::of(const std::string& column) const {
 
 double Rows::last(const std::string& column) const { return of(column).back(); }
 
-Rows run_in_one_piece(const Spec& spec) {
+Rows run_in_one_piece(const Spec& given) {
+  Spec spec = given;
+  if (spec.settings.coordinates.name == "auto") spec.settings.coordinates = {"TA", {}, {}};  // those of modules
   const Model model = build_model(spec);
   Simulation simulation(model);
   Rows result{simulation.columns(), {}, {}};

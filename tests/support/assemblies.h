@@ -19,7 +19,7 @@ struct Rows {
   std::vector<double> of(const std::string& column) const;
 };
 
-/// The model in one piece.
+/// The model in one piece, in tree coordinates unless others are chosen.
 Rows run_in_one_piece(const Spec& spec);
 /// The model's modules with the glue of the settings, on this many threads.
 Rows run_modules(const Spec& spec, int threads = 1);

@@ -74,6 +74,7 @@ std::string generic_axis(const std::string& type) {
   if (type == "universal") return "axis = [0.6, 0.0, 0.8]\naxis2 = [0.0, 1.0, 0.0]\n";
   if (type == "screw") return "axis = [0.48, 0.6, 0.64]\npitch = 0.7\n";
   if (type == "distance") return "length = 0.9\n";
+  if (type == "rolling-ball" || type == "point-contact") return "";
   if (type == "spherical" || type == "free" || type == "weld" || type == "translational" || type == "point") return "";
   return "axis = [0.48, 0.6, 0.64]\n";
 }

@@ -69,6 +69,17 @@ export interface Scene {
   sensors: Sensor[];
 }
 
+/** Something that happened at an instant of a run. */
+export interface EventRecord {
+  t: number;
+  name: string;
+  what: string;
+  velocity_jump: number;
+  impulses: Record<string, number>;
+  energy: number;
+  dof: number;
+}
+
 export interface Summary {
   model: string;
   coordinates: string;
@@ -89,6 +100,7 @@ export interface Summary {
   dof: number;
   rank: number;
   redundant: string[];
+  events?: EventRecord[]; // none in older files
   final: Record<string, number | null>;
   warnings: string[];
   notes: string[];

@@ -87,7 +87,7 @@ class Page {
       summary ? `${summary.dof} ${summary.dof === 1 ? "degree" : "degrees"} of freedom` : "",
       summary ? `${summary.formulation} · ${summary.stabilization} · ${summary.integrator}` : "",
     ].filter(Boolean);
-    const failed = summary && summary.status !== "done" ? element("span", { class: "badge bad" }, "stopped early") : null;
+    const failed = summary && summary.status !== "done" && !summary.status.startsWith("ended") ? element("span", { class: "badge bad" }, "stopped early") : null;
     return element(
       "header",
       {},

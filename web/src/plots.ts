@@ -211,7 +211,29 @@ class Pane {
     const options = this.options();
     for (const line of this.lines)
       options.series.push({ label: line.label, stroke: line.color, width: 1.6, dash: line.dash, spanGaps: true, points: { show: false } });
+    options.hooks!.draw!.unshift((u) => this.drawEvents(u));
     return new uPlot(options, this.timeData(), this.area);
+  }
+
+  /** A thin line at every instant when something happened. */
+  private drawEvents(u: uPlot): void {
+    const kMost = 500;
+    const { left, top, width, height } = u.bbox;
+    u.ctx.save();
+    u.ctx.strokeStyle = theme().muted;
+    u.ctx.globalAlpha = 0.5;
+    u.ctx.lineWidth = 1;
+    u.ctx.setLineDash([3, 4]);
+    u.ctx.beginPath();
+    for (const run of this.plots.runs.filter((one) => one.visible))
+      for (const event of (run.summary?.events ?? []).slice(0, kMost)) {
+        const x = u.valToPos(event.t, "x", true);
+        if (x < left || x > left + width) continue;
+        u.ctx.moveTo(x, top);
+        u.ctx.lineTo(x, top + height);
+      }
+    u.ctx.stroke();
+    u.ctx.restore();
   }
 
   /** uPlot draws functions of x only: here it provides axes and zoom, and the curves are drawn by hand. */

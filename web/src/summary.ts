@@ -21,7 +21,9 @@ function certificate(run: Run, summary: Summary): HTMLElement {
   const rows = kinematic ? summary.rank + summary.redundant.length : run.columns.filter((name) => name.startsWith("lambda.")).length;
   const closed = position !== null && position <= 10 * tolerance;
   const cards = [
-    card("Status", summary.status === "done" ? "done" : "stopped", summary.status === "done" ? `${short(summary.simulated_seconds)} s simulated` : summary.status, summary.status === "done" ? "good" : "bad"),
+    summary.status.startsWith("ended")
+      ? card("Status", "done", summary.status, "good")
+      : card("Status", summary.status === "done" ? "done" : "stopped", summary.status === "done" ? `${short(summary.simulated_seconds)} s simulated` : summary.status, summary.status === "done" ? "good" : "bad"),
     rows > 0
       ? card("Constraint error", number(position), `largest, position; velocity ${number(velocity)}`, closed ? "good" : position !== null && position < 1e-4 ? "fair" : "bad")
       : card("Constraint error", "none", "no closed loops: nothing to violate", "good"),
@@ -70,6 +72,26 @@ function modulesTable(modules: Modules): HTMLElement {
   return facts(entries);
 }
 
+function events(summary: Summary): HTMLElement {
+  const kMost = 200;
+  const all = summary.events ?? [];
+  const rows = all.slice(0, kMost).map((event) => {
+    const impulses = Object.entries(event.impulses).map(([name, value]) => `${name} ${short(value, 3)}`);
+    const jump = event.velocity_jump > 1e-9 ? `velocities jump by ${short(event.velocity_jump, 3)}; impulses ${impulses.join(", ")}` : "";
+    return element(
+      "tr",
+      {},
+      element("td", { class: "number" }, `${short(event.t, 6)} s`),
+      element("th", { scope: "row" }, event.name),
+      element("td", {}, event.what),
+      element("td", {}, jump),
+      element("td", { class: "number" }, event.dof >= 0 ? `${event.dof} dof` : ""),
+    );
+  });
+  const more = all.length > kMost ? element("p", { class: "hint" }, `and ${all.length - kMost} more in summary.json`) : null;
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Events" }, element("table", { class: "facts" }, element("tbody", {}, ...rows)), more);
+}
+
 function finalState(summary: Summary): HTMLElement {
   const rows = Object.entries(summary.final).map(([name, value]) =>
     element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "number" }, value === null ? "not finite" : String(value))),
@@ -93,6 +115,7 @@ export function summaryPanel(runs: Run[]): HTMLElement {
       certificate(run, summary),
       ...(summary.warnings.length > 0 ? [element("h3", {}, "Warnings"), list(summary.warnings, "warnings")] : []),
       ...(summary.notes.length > 0 ? [element("h3", {}, "Notes"), list(summary.notes, "notes")] : []),
+      ...((summary.events ?? []).length > 0 ? [element("h3", {}, "Events"), events(summary)] : []),
       element("h3", {}, "How it ran"),
       howItRan(run, summary),
       ...(summary.modules ? [element("h3", {}, "Modules and glue"), modulesTable(summary.modules)] : []),

@@ -6,8 +6,9 @@
 namespace linkwork {
 
 std::span<const FrameClosureKind> frame_closure_kinds() {
-  static const std::array kinds{pin_closure(), point_closure(), distance_closure(), point_on_line_closure(),
-                                point_on_plane_closure()};
+  static const std::array kinds{
+      pin_closure(),           point_closure(),   distance_closure(),     point_on_line_closure(), point_on_plane_closure(),
+      point_contact_closure(), rolling_closure(), rolling_ball_closure(), rolling_discs_closure(), knife_edge_closure()};
   return kinds;
 }
 

@@ -291,7 +291,7 @@ std::vector<BadInput> bad_inputs() {
 
       // Closures
       {"free closure", pin("type = @!\"free\"\n"), "unknown closure type 'free'"},
-      {"closure type of a later version", pin("type = @!\"rolling\"\n"), "unknown closure type 'rolling'"},
+      {"closure type of a later version", pin("type = @!\"belt\"\n"), "unknown closure type 'belt'"},
       {"closure between a body and itself",
        with_base("[[closure]]\nname = \"x\"\ntype = \"point\"\na = { body = \"a\" }\nb = { body = @!\"a\" }\n"),
        "between 'a' and itself"},
