@@ -144,7 +144,7 @@ void report(const std::string& path) {
   for (int count : ranks) head += fmt::format("{:>11}", fmt::format("{} [ms]", count));
   fmt::print("{}{:>6}{:>10}{:>11}\n", head, "best", "speed-up", "to serial");
   for (const auto& [size, by_algorithm] : times) {
-    const double serial = by_algorithm.at({"serial", "threads"}).at(1);
+    const auto serial = by_algorithm.find({"serial", "threads"});
     for (const auto& [process, by_ranks] : by_algorithm) {
       fmt::print("{:12}{:24}", fmt::format("{} x {}", size.first, size.second),
                  process.first == "serial" ? process.first : process.first + ", " + process.second);
@@ -156,7 +156,7 @@ void report(const std::string& path) {
       }
       fmt::print("{:>6}{:>10}{:>11}\n", best->first,
                  by_ranks.contains(1) ? fmt::format("{:.2f}", by_ranks.at(1) / best->second) : std::string("-"),
-                 fmt::format("{:.2f}", serial / best->second));
+                 serial != by_algorithm.end() ? fmt::format("{:.2f}", serial->second.at(1) / best->second) : std::string("-"));
     }
   }
   fmt::print(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 
@@ -89,6 +90,24 @@ void print_switching(const Model& model) {
   print("friction", model.frictions, ", sticking or sliding");
 }
 
+/// What the choices of coordinates cost, and why 'auto' takes the one it takes.
+void print_coordinates(const CheckReport& report, const Model& model) {
+  const auto thousands = [](double instructions) {
+    return std::isnan(instructions) ? std::string("?") : fmt::format("{:.3g}k", 1e-3 * instructions);
+  };
+  print_line("coordinates", fmt::format("{} ({})", report.in_coordinates,
+                                        model.settings.coordinates.name == "auto" ? "auto" : "as the model asks"));
+  const CoordinateCosts& costs = report.costs;
+  print_line("", fmt::format("predicted instructions an evaluation: TA {}, CE {}, auto {}, FA {}", thousands(costs.ta),
+                             thousands(costs.ce), thousands(costs.automatic), thousands(report.free_body_cost)));
+  for (std::size_t i = 0; i < costs.clusters.size() && i < kMostLines; ++i) {
+    const CoordinateCosts::Cluster& c = costs.clusters[i];
+    print_line("", fmt::format("{}: {} over {}, {} independent: {} cut, {} embedded", listed(c.closures), counted(c.rows, "row"),
+                               counted(c.joints, "joint"), c.independent, thousands(c.cut), thousands(c.embedded)));
+  }
+  if (costs.clusters.size() > kMostLines) print_line("", fmt::format("and {} more", costs.clusters.size() - kMostLines));
+}
+
 int check_model(const ModelArgument& argument) {
   const Spec spec = argument.read();
   check_choices(spec.settings);
@@ -105,6 +124,7 @@ int check_model(const ModelArgument& argument) {
   print_start(report.assembly);
   for (const std::string& warning : report.warnings) print_line("warning", highlighted(warning, stdout));
   print_line("formulation", fmt::format("{} ({})", report.formulation, report.formulation_reason));
+  if (report.rows > 0) print_coordinates(report, model);
   if (report.trouble.empty()) return kDone;
   std::fflush(stdout);
   fmt::print(stderr, "linkwork: {} cannot run: {}\n", model.name, report.trouble);

@@ -4,17 +4,12 @@
 
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/simulation/coordinate_choice.h"
 #include "linkwork/stabilizations/catalog.h"
 
 namespace linkwork::cli {
 
-std::vector<CatalogInfo> coordinate_choices() {
-  return {{"auto", "TA", "", {}},
-          {"FA", "every body free, every joint a constraint", "Jain2012", {}},
-          {"CE", "loops as compound bodies that move by their independent coordinates", "Jain2012", {}},
-          {"TA", "joint coordinates of a spanning tree, with constraints where loops are cut", "Jain2012", {}}};
-}
-
+std::vector<CatalogInfo> coordinate_choices() { return linkwork::coordinate_choices(); }
 std::vector<CatalogInfo> formulation_choices() { return linkwork::formulation_choices(); }
 
 std::vector<CatalogInfo> stabilization_choices() { return catalog_infos(stabilizations()); }

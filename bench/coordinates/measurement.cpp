@@ -33,6 +33,8 @@ Model library_model(const std::string& name, long n, const std::string& coordina
   Spec spec = read_model_file(std::string(LINKWORK_SOURCE_DIR) + "/models/" + name + ".toml", options);
   spec.settings.coordinates = parse_choice(coordinates, {});
   spec.settings.stabilization = {"none", {}, {}};
+  spec.settings.integrator = {"rk4", {}, {}};
+  spec.settings.end = spec.settings.output_every = spec.settings.step;
   return build_model(spec);
 }
 
@@ -49,9 +51,14 @@ double quantile(std::vector<double> values, double fraction) {
 Subject::Subject(const std::string& model, long n, const std::string& coordinates)
     : model_(library_model(model, n, coordinates)), simulation_(model_) {}
 
-std::optional<std::string> Subject::prepare() {
+std::optional<std::string> Subject::prepare(const std::string& asked) {
+  // One step of a run tells which coordinates are at work: what is measured must not pass for something else.
+  const Summary summary = simulation_.run();
+  if (!summary.completed) return summary.status;
+  if (const std::string name = parse_choice(asked, {}).name; name != "auto" && name != summary.coordinates)
+    return "it runs in the coordinates " + summary.coordinates;
   EquationsOfMotion& equations = simulation_.equations();
-  const auto rk4 = make_chosen(integrators(), {"rk4", {}, {}}, "integrator", solved());
+  const auto rk4 = make_chosen(integrators(), model_.settings.integrator, "integrator", solved());
   State state = simulation_.state(), next = state;
   const double h = model_.settings.step;
   while (states_.size() < kStates) {
@@ -115,7 +122,7 @@ Result set_up(const Family& family, long n, const std::string& coordinates, cons
   const double begin = seconds();
   try {
     auto subject = std::make_unique<Subject>(family.model, n, coordinates);
-    if (auto trouble = subject->prepare())
+    if (auto trouble = subject->prepare(coordinates))
       result.skipped = *trouble;
     else
       result.subject = std::move(subject);

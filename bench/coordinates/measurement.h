@@ -29,7 +29,7 @@ class Subject {
   Subject(const std::string& model, long n, const std::string& coordinates);
 
   /// Several consistent states along a motion, so that no evaluation repeats the one before. Returns what went wrong, or nothing.
-  std::optional<std::string> prepare();
+  std::optional<std::string> prepare(const std::string& asked);
   /// Evaluates one state after the other, as often as takes a useful time, and keeps the time per evaluation.
   std::optional<std::string> sample();
 

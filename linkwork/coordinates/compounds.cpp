@@ -116,6 +116,7 @@ Compounds::Compounds(const Tree& tree, std::span<const ForceColumns> groups, std
 void Compounds::add_compound(const Tree& tree, std::span<const ForceColumns> groups, const std::vector<int>& members,
                              std::span<const int> first_rows, std::span<const int> first_values) {
   Compound compound;
+  compound.groups = members;
   std::set<int> nodes;
   compound.base = groups[at(members.front())].root();
   for (int g : members) compound.base = common_ancestor(tree, compound.base, groups[at(g)].root());
@@ -168,6 +169,7 @@ void Compounds::choose(bool sparse) {
       largest = std::max(largest, static_cast<int>(k));
     }
   }
+  compounds_ = std::vector<Compound>(compounds_);  // anew in one piece of memory: choosing has scattered them
   inverse_.resize(inverse);
   scratch_.resize(at(2 * largest * largest));
   chosen_ = true;
@@ -394,21 +396,20 @@ void Compounds::update_motions(const Tree& tree, const TreeWork<double>& work, c
   }
 }
 
-void Compounds::start() {
-  for (Compound& compound : compounds_) {
-    compound.D.setZero();
-    compound.force.setZero();
-    if (compound.base == 0) continue;
-    std::ranges::fill(compound.carried, Wrench<double>{});
-    std::ranges::fill(compound.composite, ArticulatedInertia<double>{});
-    std::ranges::fill(compound.bias, Wrench<double>{});
-    std::ranges::fill(compound.U, Wrench<double>{});
-  }
+void Compounds::clear(Compound& compound) {
+  compound.D.setZero();
+  compound.force.setZero();
+  if (compound.base == 0) return;
+  std::ranges::fill(compound.carried, Wrench<double>{});
+  std::ranges::fill(compound.composite, ArticulatedInertia<double>{});
+  std::ranges::fill(compound.bias, Wrench<double>{});
+  std::ranges::fill(compound.U, Wrench<double>{});
 }
 
 void Compounds::inward(const Tree& tree, TreeWork<double>& work, int index) {
   Compound& compound = compounds_[at(compound_of_[at(index)])];
   const std::size_t i = at(local_[at(index)]);
+  if (i + 1 == compound.nodes.size()) clear(compound);  // its last node comes first
   const int n = compound.columns() - 1;
   NodeWork<double>& a = work[index];
   const Twist<double>* const V = &compound.V[i * at(n + 1)];
@@ -535,6 +536,45 @@ std::vector<int> Compounds::independent() const {
   for (const Compound& compound : compounds_)
     for (int dof : compound.independent) all.push_back(compound.dofs[at(dof)]);
   return all;
+}
+
+std::vector<Compounds::Cost> Compounds::costs() const {
+  constexpr double kPerGroup = 700, kPerRow = 60, kPerEntry = 60, kPerNode = 200, kPerColumn = 190, kPerPair = 14;
+  constexpr double kOnBody = 330, kColumnOnBody = 90, kSolve = 4, kSolvePair = 2;
+  std::vector<Cost> costs;
+  for (const Compound& compound : compounds_) {
+    const auto nodes = static_cast<double>(compound.nodes.size()), columns = static_cast<double>(compound.columns());
+    const double n = columns - 1.0;
+    Cost& cost = costs.emplace_back();
+    cost.groups = compound.groups;
+    cost.joints = static_cast<int>(compound.nodes.size());
+    cost.rows = static_cast<int>(compound.rows.size());
+    cost.independent = compound.columns() - 1;
+    double sum =
+        kPerGroup * static_cast<double>(compound.groups.size()) + nodes * (kPerNode + kPerColumn * columns + kPerPair * n * n);
+    if (compound.base != 0) sum += nodes * (kOnBody + kColumnOnBody * n) + 30.0 * n * n;
+    sum += n * n * n / 3.0 + 4.0 * n * n;
+    for (const Row& row : compound.rows) sum += kPerRow + kPerEntry * static_cast<double>(row.entries.size());
+    for (const Block& block : compound.blocks) {
+      const auto k = static_cast<double>(block.rows.size());
+      sum += kSolve * k * k * k;
+      for (const std::vector<Entry>& others : block.others)
+        sum += kSolvePair * columns * (k + static_cast<double>(others.size()));
+    }
+    cost.instructions = sum;
+  }
+  return costs;
+}
+
+std::vector<Compounds::Solved> Compounds::order_of_solution() const {
+  std::vector<Solved> order;
+  for (const Compound& compound : compounds_)
+    for (const Block& block : compound.blocks) {
+      Solved& solved = order.emplace_back();
+      for (int row : block.rows) solved.rows.push_back(compound.rows[at(row)].row);
+      for (int dof : block.dependents) solved.dofs.push_back(compound.dofs[at(dof)]);
+    }
+  return order;
 }
 
 }  // namespace linkwork

@@ -46,7 +46,6 @@ class Compounds {
   void update_motions(const Tree& tree, const TreeWork<double>& work, const VecX<double>& b);
 
   /// The parts of the recursion at one node of a compound: see aba.h. (2)
-  void start();
   void inward(const Tree& tree, TreeWork<double>& work, int node);
   void outward(const Tree& tree, TreeWork<double>& work, int node, VecX<double>& vdot);
 
@@ -56,8 +55,21 @@ class Compounds {
   /// By row: 1 if it was left out. Rows that are not embedded are 0.
   const std::vector<char>& dependent() const { return dependent_; }
   int rank() const { return rank_; }
+  /// What an evaluation costs beyond that of the tree, by compound, and the groups it embeds: like LoopElimination::costs().
+  struct Cost {
+    std::vector<int> groups;
+    int joints = 0, rows = 0, independent = 0;
+    double instructions = 0.0;
+  };
+  std::vector<Cost> costs() const;
   /// Velocity coordinates taken for independent, of all compounds.
   std::vector<int> independent() const;
+  /// Rows that are solved together for as many velocity coordinates.
+  struct Solved {
+    std::vector<int> rows, dofs;
+  };
+  /// In the order in which they can be solved.
+  std::vector<Solved> order_of_solution() const;
 
  private:
   struct Entry {
@@ -78,6 +90,7 @@ class Compounds {
   };
   struct Compound {
     int base;
+    std::vector<int> groups;
     std::vector<int> nodes;    // ascending
     std::vector<int> dofs;     // ascending
     std::vector<double> unit;  // by dof: length for slides, 1 for turns
@@ -104,6 +117,7 @@ class Compounds {
   void arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof);
   template <class Known>
   void solve_blocks(const Compound& compound, Known&& right_side, double* x, int stride) const;
+  static void clear(Compound& compound);
   void finish_inward(TreeWork<double>& work, Compound& compound);
 
   std::vector<Compound> compounds_;

@@ -17,6 +17,9 @@ using W = Wrench<double>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+/// Machine instructions, fitted to measurements.
+constexpr double kPass = 110, kPassBlock = 330, kCouple = 5, kPerGroup = 500, kPerRow = 130, kEliminate = 4, kAtNode = 80;
+
 /// How far a group's wrenches can be from the joints they pass, beyond their arms in the last link: the lengths of the other
 /// links on the way.
 double reach_of(const Tree& tree, const ForceColumns& group) {
@@ -26,48 +29,65 @@ double reach_of(const Tree& tree, const ForceColumns& group) {
   return reach;
 }
 
+/// The node at which a loop is known as a whole: the lowest that contains it. Between bodies that float apart from one another it
+/// is the one of them that comes last: nothing is fixed to the ground, and its free joint carries nothing further.
+int end_of(const Tree& tree, const ForceColumns& group) {
+  if (group.root() != 0 || !group.seed_dofs().empty()) return group.root();
+  std::set<int> floating;
+  for (int node : group.seed_nodes()) {
+    if (node == 0) return 0;
+    while (tree.nodes[at(node)].parent != 0) node = tree.nodes[at(node)].parent;
+    if (tree.nodes[at(node)].kind != NodeKind::kFree) return 0;
+    floating.insert(node);
+  }
+  return floating.size() > 1 ? *floating.begin() : 0;
+}
+
 }  // namespace
 
 LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds)
+    : LoopElimination(tree, groups, compounds, true) {
+  const auto floats = [&](const ForceColumns& group) { return end_of(tree, group) != group.root(); };
+  if (std::ranges::none_of(groups, floats)) return;
+  LoopElimination all_at_ground(tree, groups, compounds, false);
+  if (all_at_ground.work_ < work_) *this = std::move(all_at_ground);
+}
+
+LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds, bool early)
     : compounds_(compounds), stations_(tree.nodes.size()) {
   const int count = static_cast<int>(groups.size());
   std::vector<std::map<int, int>> K_of(groups.size());  // by group: node -> first wrench
-  std::vector<std::vector<int>> passing(tree.nodes.size()), ending(tree.nodes.size());
+  std::vector<std::set<int>> present(tree.nodes.size());
+  std::vector<std::vector<int>> ending(tree.nodes.size());
   int rows = 0, wrenches = 0, diagonal = 0;
+  const auto appear = [&](int g, int node) {
+    const auto [entry, added] = K_of[at(g)].try_emplace(node, wrenches);
+    if (added) {
+      wrenches += groups[at(g)].columns();
+      present[at(node)].insert(g);
+    }
+    return entry->second;
+  };
   for (int g = 0; g < count; ++g) {
     const ForceColumns& columns = groups[at(g)];
     const int m = columns.columns();
-    if (compounds_ && compounds_->embeds(g)) {
-      groups_.push_back({m, rows, -1, -1, 0, 0.0, 0.0, 0.0, 0.0, {}, {}});
-      rows += m;
-      continue;
-    }
-    for (int node : columns.way()) {
-      passing[at(node)].push_back(g);
-      K_of[at(g)][node] = wrenches;
-      wrenches += m;
-    }
-    if (columns.root() != 0) {
-      K_of[at(g)][columns.root()] = wrenches;
-      wrenches += m;
-    }
-    ending[at(columns.root())].push_back(g);
-    const int K = columns.root() == 0 ? -1 : K_of[at(g)][columns.root()];
-    groups_.push_back({m, rows, columns.root(), K, diagonal, reach_of(tree, columns), 0.0, 0.0, 0.0, {}, {}});
+    const bool is_embedded = compounds_ && compounds_->embeds(g);
+    const int end = is_embedded ? -1 : early ? end_of(tree, columns) : columns.root();
+    groups_.push_back({m, rows, end, -1, diagonal, is_embedded ? 0.0 : reach_of(tree, columns), 0.0, 0.0, 0.0, {}, {}});
     rows += m;
+    if (is_embedded) continue;
+    for (int node : columns.way()) appear(g, node);
+    if (end != 0) groups_.back().K = appear(g, end);
+    ending[at(end)].push_back(g);
     diagonal += m * m;
     for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s)
       if (const auto found = K_of[at(g)].find(columns.seed_nodes()[s]); found != K_of[at(g)].end())
         seeds_.push_back({g, static_cast<int>(s), found->second});
   }
 
-  // Which groups meet: on the way, or through the elimination of a third. The order: as their nodes come, inward; those of one
-  // node by least degree.
+  // Node by node, inward: groups that end there go, by least degree; those they were coupled with are coupled among one another
+  // from then on, and act on the node. Groups that pass a joint together are coupled as well.
   std::vector<std::set<int>> neighbours(groups.size());
-  for (const std::vector<int>& here : passing)
-    for (int g : here)
-      for (int h : here)
-        if (g != h) neighbours[at(g)].insert(h);
   std::map<std::pair<int, int>, int> values_of;  // (later, earlier) -> Lambda_
   int values = diagonal;
   const auto coupling_of = [&](int later, int earlier) {
@@ -76,6 +96,7 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
     return entry->second;
   };
   std::vector<int> rank_in_order(groups.size(), -1);
+  std::vector<std::vector<int>> passing(tree.nodes.size());
   for (int node = tree.size() - 1; node >= 0; --node) {
     stations_[at(node)].first_eliminated = static_cast<int>(order_.size());
     std::set<std::pair<std::size_t, int>> by_degree;
@@ -85,7 +106,7 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
       by_degree.erase(by_degree.begin());
       rank_in_order[at(g)] = static_cast<int>(order_.size());
       order_.push_back(g);
-      Group& group = groups_[at(g)];
+      present[at(node)].erase(g);
       for (int h : neighbours[at(g)]) {
         std::set<int>& of_h = neighbours[at(h)];
         const bool waits = by_degree.erase({of_h.size(), h}) > 0;
@@ -93,10 +114,17 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
         for (int other : neighbours[at(g)])
           if (other != h) of_h.insert(other);
         if (waits) by_degree.insert({of_h.size(), h});
-        group.later.push_back({h, node == 0 ? -1 : K_of[at(h)].at(node), coupling_of(h, g)});
+        groups_[at(g)].later.push_back({h, node == 0 ? -1 : appear(h, node), coupling_of(h, g)});
       }
+      double beyond = node == 0 ? 0.0 : 6.0;  // rows and coordinates that its elimination couples
+      for (int h : neighbours[at(g)]) beyond += groups_[at(h)].columns;
+      work_ += groups_[at(g)].columns * beyond * beyond;
     }
     stations_[at(node)].last_eliminated = static_cast<int>(order_.size());
+    passing[at(node)].assign(present[at(node)].begin(), present[at(node)].end());
+    for (int g : passing[at(node)])
+      for (int h : passing[at(node)])
+        if (g != h) neighbours[at(g)].insert(h);
   }
   for (Group& group : groups_)
     for (std::size_t a = 0; a < group.later.size(); ++a)
@@ -108,6 +136,13 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
           group.fill.push_back({static_cast<int>(a), static_cast<int>(b), coupling_of(ga, gb)});
       }
 
+  costs_.resize(groups.size(), 0.0);
+  for (int g : order_) {
+    const Group& group = groups_[at(g)];
+    double beyond = group.columns;
+    for (const Later& later : group.later) beyond += groups_[at(later.group)].columns;
+    costs_[at(g)] = kPerGroup + group.columns * (kPerRow + (group.K < 0 ? 0.0 : kAtNode) + kEliminate * beyond * beyond);
+  }
   int numbers = 0;
   for (int node = 0; node < tree.size(); ++node) {
     Station& station = stations_[at(node)];
@@ -125,16 +160,19 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
       }
       passages_.push_back(
           {g, m, K_of[at(g)].at(node), above == K_of[at(g)].end() ? -1 : above->second, numbers, groups_[at(g)].first_row});
+      costs_[at(g)] += m * (velocity_count(joint.kind) == 1 ? kPass : kPassBlock);
       numbers += m * velocity_count(joint.kind);
     }
     station.last_passage = static_cast<int>(passages_.size());
     for (int a = station.first_passage; a < station.last_passage; ++a)
       for (int b = station.first_passage; b < station.last_passage; ++b) {
-        const int ga = passages_[at(a)].group, gb = passages_[at(b)].group;
+        const Passage &pa = passages_[at(a)], &pb = passages_[at(b)];
+        if (rank_in_order[at(pa.group)] >= rank_in_order[at(pb.group)])
+          costs_[at(pa.group)] += kCouple * pa.columns * pb.columns * velocity_count(joint.kind);
         if (a == b)
-          couplings_.push_back({a, b, groups_[at(ga)].diagonal});
-        else if (rank_in_order[at(ga)] > rank_in_order[at(gb)])
-          couplings_.push_back({a, b, coupling_of(ga, gb)});
+          couplings_.push_back({pa.columns, pb.columns, pa.u, pb.u, groups_[at(pa.group)].diagonal});
+        else if (rank_in_order[at(pa.group)] > rank_in_order[at(pb.group)])
+          couplings_.push_back({pa.columns, pb.columns, pa.u, pb.u, coupling_of(pa.group, pb.group)});
       }
     station.last_coupling = static_cast<int>(couplings_.size());
     station.last_seed = static_cast<int>(joint_seeds_.size());
@@ -167,7 +205,6 @@ void LoopElimination::inward(const Tree& tree, TreeWork<double>& work, std::span
                              const VecX<double>& b) {
   start_inertias(tree, work);
   start(groups, b);
-  if (compounds_) compounds_->start();
   for (int node = tree.size() - 1; node >= 0; --node) {
     const Station& station = stations_[at(node)];
     for (int k = station.first_eliminated; k < station.last_eliminated; ++k) eliminate(order_[at(k)], groups, work);
@@ -192,91 +229,109 @@ void LoopElimination::inward_unforced(const Tree& tree, TreeWork<double>& work, 
 /// Takes all columns at a node over its joint to the parent.  (1)
 void LoopElimination::pass(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int i) {
   const Node& node = tree.nodes[at(i)];
-  const NodeWork<double>& a = work[i];
   const Station& station = stations_[at(i)];
   const int nv = velocity_count(node.kind);
-  const double* const u_joint = work.u.data() + node.v;
-  for (int p = station.first_passage; p < station.last_passage; ++p)
-    std::fill_n(&u_[at(passages_[at(p)].u)], passages_[at(p)].columns * nv, 0.0);
+  const bool seeded = station.first_seed != station.last_seed;
+  if (seeded || nv > 1) {
+    const Passage &first = passages_[at(station.first_passage)], &last = passages_[at(station.last_passage - 1)];
+    std::fill(&u_[at(first.u)], &u_[at(last.u)] + last.columns * nv, 0.0);
+  }
   for (int s = station.first_seed; s < station.last_seed; ++s) {
     const JointSeed& seed = joint_seeds_[at(s)];
     const Passage& passage = passages_[at(seed.passage)];
-    Group& group = groups_[at(seed.group)];
     for (int c = 0; c < passage.columns; ++c) {
       const double force = groups[at(seed.group)].force(seed.force, c);
       u_[at(passage.u + c * nv + seed.component)] += force;
-      group.seeded += force * force * (nv == 1 ? a.Dinv : work.block(i).IA_inverse.diagonal().maxCoeff());
+      groups_[at(seed.group)].seeded += force * force * (nv == 1 ? work[i].Dinv : work.block(i).IA_inverse.diagonal().maxCoeff());
     }
   }
   for (int p = station.first_passage; p < station.last_passage; ++p) {
-    const Passage& passage = passages_[at(p)];
-    Group& group = groups_[at(passage.group)];
+    if (nv == 1)
+      pass_axis(node, work[i], work.u[node.v], passages_[at(p)], seeded);
+    else
+      pass_block(tree, work, i, passages_[at(p)]);
+  }
+  const Coupling* const last = couplings_.data() + station.last_coupling;
+  for (const Coupling* coupling = couplings_.data() + station.first_coupling; coupling != last; ++coupling) {
+    const double* u = &u_[at(coupling->u)];
+    const double* const y = &y_[at(coupling->y)];
+    double* Lambda = &Lambda_[at(coupling->values)];
     if (nv == 1) {
-      const JointAxis axis = joint_axis(node);
-      group.turning += axis.turn * axis.turn * a.Dinv;
-      group.sliding += axis.slide * axis.slide * a.Dinv;
-      for (int c = 0; c < passage.columns; ++c) {
-        W& K = K_[at(passage.K + c)];
-        double& u = u_[at(passage.u + c)];
-        u += axis.turn * K.n.z() + axis.slide * K.f.z();
-        const double y = a.Dinv * u;
-        y_[at(passage.u + c)] = y;
-        rhs_[at(passage.first_row + c)] -= y * u_joint[0];
-        if (passage.parent_K < 0) continue;
-        Vec3<double> n = K.n - y * a.Uw, f = K.f - y * a.Uf;
-        link::to_parent(node, a, n);
-        link::to_parent(node, a, f);
-        W& above = K_[at(passage.parent_K + c)];
-        above.n += n + a.p.cross(f);
-        above.f += f;
-      }
+      for (int r = 0; r < coupling->rows; ++r)
+        for (int c = 0; c < coupling->columns; ++c) *Lambda++ += u[r] * y[c];
       continue;
     }
-    const BlockWork<double>& block = work.block(i);
-    group.turning += block.IA_inverse.topLeftCorner<3, 3>().trace();
-    group.sliding += block.IA_inverse.bottomRightCorner<3, 3>().trace();
-    for (int c = 0; c < passage.columns; ++c) {
-      W K = K_[at(passage.K + c)];
-      double* const u = &u_[at(passage.u + c * nv)];
-      double* const y = &y_[at(passage.u + c * nv)];
-      std::array<double, 6> own{};
-      joint_force(tree, work, i, K.n, K.f, own.data());
-      for (int k = 0; k < nv; ++k) u[k] += own[at(k)];
-      const Eigen::Map<const Vec3<double>> u0(u);
-      if (node.kind == NodeKind::kSpherical) {
-        const Vec3<double> x = block.IA_inverse.topLeftCorner<3, 3>() * u0;
-        Eigen::Map<Vec3<double>>{y} = x;
-        K.f -= a.IA.H.transpose() * x;
-        K.n -= u0;
-      } else {
-        const Eigen::Map<const Vec3<double>> u1(u + 3);
-        Vec6<double> F;
-        F << u1, block.Rq.transpose() * u0;
-        const Vec6<double> A = block.IA_inverse * F;
-        Eigen::Map<Vec3<double>>{y} = block.Rq * A.tail<3>();
-        Eigen::Map<Vec3<double>>{y + 3} = A.head<3>();
-        K.n -= u1;
-        K.f -= F.tail<3>();
-      }
-      for (int k = 0; k < nv; ++k) rhs_[at(passage.first_row + c)] -= y[k] * u_joint[k];
-      if (passage.parent_K < 0) continue;
-      link::wrench_to_parent(tree, work, i, K.n, K.f);
-      K_[at(passage.parent_K + c)] += K;
-    }
-  }
-  for (int k = station.first_coupling; k < station.last_coupling; ++k) {
-    const Coupling& coupling = couplings_[at(k)];
-    const Passage& pa = passages_[at(coupling.a)];
-    const Passage& pb = passages_[at(coupling.b)];
-    double* const Lambda = &Lambda_[at(coupling.values)];
-    const double* const u = &u_[at(pa.u)];
-    const double* const y = &y_[at(pb.u)];
-    for (int r = 0; r < pa.columns; ++r)
-      for (int c = 0; c < pb.columns; ++c) {
+    for (int r = 0; r < coupling->rows; ++r, u += nv)
+      for (int c = 0; c < coupling->columns; ++c) {
         double sum = 0.0;
-        for (int l = 0; l < nv; ++l) sum += u[r * nv + l] * y[c * nv + l];
-        Lambda[r * pb.columns + c] += sum;
+        for (int l = 0; l < nv; ++l) sum += u[l] * y[c * nv + l];
+        *Lambda++ += sum;
       }
+  }
+}
+
+/// The columns of one group over a joint with one axis.
+void LoopElimination::pass_axis(const Node& node, const NodeWork<double>& a, double u_joint, const Passage& passage,
+                                bool seeded) {
+  const JointAxis axis = joint_axis(node);
+  Group& group = groups_[at(passage.group)];
+  group.turning += axis.turn * axis.turn * a.Dinv;
+  group.sliding += axis.slide * axis.slide * a.Dinv;
+  const W* K = &K_[at(passage.K)];
+  W* const above = passage.parent_K < 0 ? nullptr : &K_[at(passage.parent_K)];
+  double* const u = &u_[at(passage.u)];
+  double* const y = &y_[at(passage.u)];
+  double* const rhs = &rhs_[at(passage.first_row)];
+  for (int c = 0; c < passage.columns; ++c, ++K) {
+    double uc = axis.turn * K->n.z() + axis.slide * K->f.z();
+    if (seeded) uc += u[c];
+    const double yc = a.Dinv * uc;
+    u[c] = uc;
+    y[c] = yc;
+    rhs[c] -= yc * u_joint;
+    if (!above) continue;
+    Vec3<double> n = K->n - yc * a.Uw, f = K->f - yc * a.Uf;
+    link::to_parent(node, a, n, f);
+    above[c].n += n + a.p.cross(f);
+    above[c].f += f;
+  }
+}
+
+/// The same over a spherical or free joint.
+void LoopElimination::pass_block(const Tree& tree, const TreeWork<double>& work, int i, const Passage& passage) {
+  const Node& node = tree.nodes[at(i)];
+  const BlockWork<double>& block = work.block(i);
+  const int nv = velocity_count(node.kind);
+  Group& group = groups_[at(passage.group)];
+  group.turning += block.IA_inverse.topLeftCorner<3, 3>().trace();
+  group.sliding += block.IA_inverse.bottomRightCorner<3, 3>().trace();
+  for (int c = 0; c < passage.columns; ++c) {
+    W K = K_[at(passage.K + c)];
+    double* const u = &u_[at(passage.u + c * nv)];
+    double* const y = &y_[at(passage.u + c * nv)];
+    std::array<double, 6> own{};
+    joint_force(tree, work, i, K.n, K.f, own.data());
+    for (int k = 0; k < nv; ++k) u[k] += own[at(k)];
+    const Eigen::Map<const Vec3<double>> u0(u);
+    if (node.kind == NodeKind::kSpherical) {
+      const Vec3<double> x = block.IA_inverse.topLeftCorner<3, 3>() * u0;
+      Eigen::Map<Vec3<double>>{y} = x;
+      K.f -= work[i].IA.H.transpose() * x;
+      K.n -= u0;
+    } else {
+      const Eigen::Map<const Vec3<double>> u1(u + 3);
+      Vec6<double> F;
+      F << u1, block.Rq.transpose() * u0;
+      const Vec6<double> A = block.IA_inverse * F;
+      Eigen::Map<Vec3<double>>{y} = block.Rq * A.tail<3>();
+      Eigen::Map<Vec3<double>>{y + 3} = A.head<3>();
+      K.n -= u1;
+      K.f -= F.tail<3>();
+    }
+    for (int k = 0; k < nv; ++k) rhs_[at(passage.first_row + c)] -= y[k] * work.u[node.v + k];
+    if (passage.parent_K < 0) continue;
+    link::wrench_to_parent(tree, work, i, K.n, K.f);
+    K_[at(passage.parent_K + c)] += K;
   }
 }
 
@@ -360,18 +415,24 @@ void LoopElimination::outward(const Tree& tree, TreeWork<double>& work, VecX<dou
   force_ = work.u;
   for (int node = 0; node < tree.size(); ++node) {
     const Station& station = stations_[at(node)];
-    const int nv = velocity_count(tree.nodes[at(node)].kind);
-    for (int p = station.first_passage; p < station.last_passage; ++p) {
-      const Passage& passage = passages_[at(p)];
-      for (int c = 0; c < passage.columns; ++c)
-        for (int k = 0; k < nv; ++k)
-          force_[tree.nodes[at(node)].v + k] += u_[at(passage.u + c * nv + k)] * lambda[passage.first_row + c];
-    }
+    if (station.first_passage != station.last_passage) add_multipliers(tree.nodes[at(node)], station, lambda.data());
     if (compounds_ && compounds_->owns(node))
       compounds_->outward(tree, work, node, vdot);
     else if (node > 0)
       accelerate(tree, work, node, force_, vdot);
     for (int k = station.last_eliminated; k-- > station.first_eliminated;) recover(order_[at(k)], work, lambda);
+  }
+}
+
+/// What the multipliers known so far do at a joint.
+void LoopElimination::add_multipliers(const Node& node, const Station& station, const double* lambda) {
+  const int nv = velocity_count(node.kind);
+  double* const force = force_.data() + node.v;
+  for (int p = station.first_passage; p < station.last_passage; ++p) {
+    const Passage& passage = passages_[at(p)];
+    const double* u = &u_[at(passage.u)];
+    for (int c = 0; c < passage.columns; ++c)
+      for (int k = 0; k < nv; ++k) force[k] += *u++ * lambda[passage.first_row + c];
   }
 }
 

@@ -20,7 +20,8 @@ namespace linkwork {
 ///   Lambda lambda + Lambda_h lambda_h = rhs - K' a,                                                       (2)
 /// where h are rows of loops that reach further up. So lambda is eliminated there: the node's articulated inertia grows by
 /// K Lambda^+ K', its bias by -K Lambda^+ rhs, and the columns h take up the rest. Loops that are local cost O(N) in all, and
-/// loops that meet at the ground a sparse block factorization, ordered when the object is made.
+/// loops that meet at the ground a sparse block factorization, ordered when the object is made. Bodies that float, each on a free
+/// joint of its own (FA), are taken in the order of the tree they form.
 /// Rows that depend on others (rank.h) get lambda = 0. [Jain2012] L2 for the tree, [Sathya2025] for early elimination.
 class LoopElimination {
  public:
@@ -33,6 +34,10 @@ class LoopElimination {
   void inward_unforced(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& b);
   /// The outward pass of either.
   void outward(const Tree& tree, TreeWork<double>& work, VecX<double>& vdot, VecX<double>& lambda);
+
+  /// What an evaluation costs beyond that of the tree, by group, in machine instructions: an estimate by counting, with factors
+  /// fitted to measurements.
+  const std::vector<double>& costs() const { return costs_; }
 
   const Rank& rank() const { return rank_; }
   /// By row.
@@ -50,9 +55,10 @@ class LoopElimination {
     int u;         // first of its numbers in u_, y_: by column, then by dof of the joint
     int first_row;
   };
-  struct Coupling {  // of two passages of a node, or of a group with a later one
-    int a, b;
-    int values;  // in Lambda_: a's rows by b's columns, row-major
+  struct Coupling {  // of two passages of a node
+    int rows, columns;
+    int u, y;    // of the one's rows, of the other's columns
+    int values;  // in Lambda_, row-major
   };
   struct Later {
     int group;
@@ -89,13 +95,21 @@ class LoopElimination {
     int group, force, component, passage;
   };
 
+  /// early: bodies that float are taken in the order of the tree they form; else all their rows meet at the ground, which is less
+  /// work where many are held by it.
+  LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds, bool early);
   void start(std::span<const ForceColumns> groups, const VecX<double>& b);
   void pass(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int node);
+  void pass_axis(const Node& node, const NodeWork<double>& a, double u_joint, const Passage& passage, bool seeded);
+  void pass_block(const Tree& tree, const TreeWork<double>& work, int node, const Passage& passage);
+  void add_multipliers(const Node& node, const Station& station, const double* lambda);
   void eliminate(int group, std::span<const ForceColumns> groups, TreeWork<double>& work);
   void recover(int group, const TreeWork<double>& work, VecX<double>& lambda);
   void scale_rows(const Group& group, const ForceColumns& columns);
 
   Compounds* compounds_;
+  double work_ = 0.0;  // of the eliminations, in multiplications
+  std::vector<double> costs_;
   std::vector<Group> groups_;
   std::vector<int> order_;  // of elimination
   std::vector<Passage> passages_;

@@ -119,10 +119,11 @@ class Neighbourhood {
   const std::vector<char>& dependent() const { return dependent_; }
 
   void explore(const State& state) {
-    constexpr int kPlaces = 4;
+    constexpr int kTrials = 6, kPlaces = 2;
     std::mt19937 random(271828);
-    for (int i = 0; i < kPlaces; ++i) {
+    for (int trial = 0, places = 0; trial < kTrials && places < kPlaces; ++trial) {
       if (!move_near(state, random)) continue;
+      ++places;
       const DependentSets sets(system_, in_order(model_.row_count()));
       if (sets.rank() <= rank_) continue;
       rank_ = sets.rank();

@@ -18,9 +18,9 @@ void System::update_forces() {
   apply_friction();
 }
 
-void System::add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force) {
+void System::add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force) {
   const Row scaled{0.0, force * row.on_w, force * row.on_p, 0.0};
-  const auto [on_a, on_b] = row_wrenches(*this, a, b, m, scaled);
+  const auto [on_a, on_b] = row_wrenches(a, b, between(a.node, b.node), scaled);
   work_.apply(a.node, on_a);
   work_.apply(b.node, on_b);
 }
@@ -35,7 +35,7 @@ void System::add_coordinate_force(const Coordinate& coordinate, double force) {
   const RelativeMotion m = relative_motion(joint.parent, joint.child);
   std::array<Row, kMaxRows> rows;
   joint.kind->coordinates(m, rows);
-  add_relative_force(joint.parent, joint.child, m, rows[k], force);
+  add_relative_force(joint.parent, joint.child, rows[k], force);
 }
 
 void System::apply_joint_laws() {
@@ -68,11 +68,18 @@ void System::apply_springs() {
   for (std::size_t k = 0; k < model_->springs.size(); ++k) {
     if (modes_.springs[k] == 0) continue;
     const Spring& spring = model_->springs[k];
-    const RelativeMotion m = relative_motion(spring.a, spring.b);
+    const Pose<double> X_AB = between(spring.a.node, spring.b.node);
+    const V3& r_b = spring.b.X_NF.p;
+    const PointMotion at_b = point_motion(work_[spring.a.node], work_[spring.b.node], X_AB, r_b);
+    RelativeMotion m;  // in the axes of a's node: lengths do not mind
+    m.p = at_b.p - spring.a.X_NF.p;
+    m.pdot = at_b.pdot;
     const Row row = distance_row(m);
-    const double stretch = row.value - spring.length;
     const double rate = row.rate(m);
-    add_relative_force(spring.a, spring.b, m, row, -spring.stiffness * stretch - spring.damping * rate);
+    const V3 f = (-spring.stiffness * (row.value - spring.length) - spring.damping * rate) * row.on_p;
+    const V3 f_b = X_AB.R.transpose() * f;
+    work_.apply(spring.a.node, {f.cross(at_b.p), -f});
+    work_.apply(spring.b.node, {r_b.cross(f_b), f_b});
     power_ -= spring.damping * rate * rate;
   }
 }

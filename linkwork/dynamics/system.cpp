@@ -37,6 +37,8 @@ System::System(const Model& model)
     const Joint& joint = model.joints[j];
     if (joint.stiffness != 0.0 || joint.damping != 0.0 || joint.friction != 0.0) joints_with_laws_.emplace_back(j);
   }
+  for (const FrameClosure& closure : model.frame_closures) point_rows_.push_back(point_rows(closure));
+  X_AB_.resize(point_rows_.size());
   slots_.resize(slots);
   jets_.resize(slots);
   for (const Joint& joint : model.joints) {
@@ -81,45 +83,28 @@ Eigen::Vector2d System::slip(std::size_t friction) const {
 void System::update(const State& state) {
   state_ = &state;
   linkwork::update_motion(tree(), state.q.data(), state.v.data(), work_);
-  std::size_t group = 0;
-  std::array<Row, kMaxRows> rows;
-  for (const FrameClosure& closure : model_->frame_closures) {
-    const RelativeMotion m = relative_motion(closure.a, closure.b);
-    closure.evaluate(m, rows);
-    set_position_terms(closure, m, rows, terms_.groups[group++]);
-    set_motion_terms(closure, m, rows);
-  }
-  for (const CoordinateClosure& closure : model_->coordinate_closures)
-    evaluate_coordinate_closure(closure, terms_.groups[group++]);
-  deactivate_rows();
+  update_closures(true);
 }
 
 void System::update_positions(const State& state) {
   state_ = &state;
   linkwork::update_positions(tree(), state.q.data(), work_);
-  std::size_t group = 0;
-  std::array<Row, kMaxRows> rows;
-  for (const FrameClosure& closure : model_->frame_closures) {
-    RelativeMotion m;
-    const Pose<double> X_WA = pose(closure.a), X_WB = pose(closure.b);
-    m.R.noalias() = X_WA.R.transpose() * X_WB.R;
-    m.p.noalias() = X_WA.R.transpose() * (X_WB.p - X_WA.p);
-    closure.evaluate(m, rows);
-    set_position_terms(closure, m, rows, terms_.groups[group++]);
-  }
-  for (const CoordinateClosure& closure : model_->coordinate_closures)
-    evaluate_coordinate_closure(closure, terms_.groups[group++]);
-  deactivate_rows();
+  update_closures(false);
 }
 
 void System::update_motion(const State& state) {
   state_ = &state;
   update_velocities(tree(), state.v.data(), work_);
   std::array<Row, kMaxRows> rows;
-  for (const FrameClosure& closure : model_->frame_closures) {
+  for (std::size_t i = 0; i < model_->frame_closures.size(); ++i) {
+    if (point_rows_[i].only) {
+      set_point_motion(i);
+      continue;
+    }
+    const FrameClosure& closure = model_->frame_closures[i];
     const RelativeMotion m = relative_motion(closure.a, closure.b);
     closure.evaluate(m, rows);
-    set_motion_terms(closure, m, rows);
+    set_motion_terms(i, m, rows);
   }
   std::size_t group = model_->frame_closures.size();
   for (const CoordinateClosure& closure : model_->coordinate_closures)
@@ -127,61 +112,121 @@ void System::update_motion(const State& state) {
   deactivate_rows();
 }
 
-namespace {
-
-struct PointMotion {  // world axes
-  Mat3<double> R;
-  V3 p, w, v, wdot, a;
-};
-
-PointMotion point_motion(const System& system, const NodeFrame& frame, bool with_vdot) {
-  const Pose<double>&X_WN = system.X_WN(frame.node), &X_NF = frame.X_NF;
-  const NodeWork<double>& node = system.work()[frame.node];
-  const Mat3<double>& R = X_WN.R;
-  const V3& r = X_NF.p;
-  const V3 aw = with_vdot ? V3(node.aw + node.dw) : node.aw;
-  const V3 ap = with_vdot ? V3(node.ap + node.dv) : node.ap;
-  const V3 turning = node.w.cross(r);
-  return {R * X_NF.R, X_WN.p + R * r, R * node.w, R * (node.v + turning), R * aw, R * (ap + aw.cross(r) + node.w.cross(turning))};
+void System::update_closures(bool with_motion) {
+  std::array<Row, kMaxRows> rows;
+  for (std::size_t i = 0; i < model_->frame_closures.size(); ++i) {
+    const FrameClosure& closure = model_->frame_closures[i];
+    X_AB_[i] = between(closure.a.node, closure.b.node);
+    if (point_rows_[i].only) {
+      set_point_positions(i);
+      if (with_motion) set_point_motion(i);
+      continue;
+    }
+    RelativeMotion m;
+    if (with_motion) {
+      m = relative_motion(closure.a, closure.b);
+    } else {
+      m.R.noalias() = closure.a.X_NF.R.transpose() * (X_AB_[i].R * closure.b.X_NF.R);
+      m.p.noalias() = closure.a.X_NF.R.transpose() * (X_AB_[i] * closure.b.X_NF.p - closure.a.X_NF.p);
+    }
+    closure.evaluate(m, rows);
+    set_position_terms(i, rows);
+    if (with_motion) set_motion_terms(i, m, rows);
+  }
+  std::size_t group = model_->frame_closures.size();
+  for (const CoordinateClosure& closure : model_->coordinate_closures)
+    evaluate_coordinate_closure(closure, terms_.groups[group++]);
+  deactivate_rows();
 }
 
-}  // namespace
-
-RelativeMotion System::relative_motion(const NodeFrame& frame_a, const NodeFrame& frame_b, bool with_vdot) const {
-  const PointMotion a = point_motion(*this, frame_a, with_vdot);
-  const PointMotion b = point_motion(*this, frame_b, with_vdot);
-  const V3 d = b.p - a.p;
-  const V3 w = b.w - a.w;
-  const V3 ddot = b.v - a.v - a.w.cross(d);
-  const V3 wdot = b.wdot - a.wdot - a.w.cross(w);
-  const V3 dddot = b.a - a.a - a.wdot.cross(d) - 2.0 * a.w.cross(ddot) - a.w.cross(a.w.cross(d));
-  const auto Rt = a.R.transpose();
-  return {Rt * b.R, Rt * d, Rt * w, Rt * ddot, Rt * wdot, Rt * dddot};
-}
-
-V3 System::velocity(const NodeFrame& frame) const { return point_motion(*this, frame, false).v; }
-
-std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, const NodeFrame& a, const NodeFrame& b,
-                                                       const RelativeMotion& m, const Row& row) {
-  const Mat3<double>& R_WA = system.X_WN(a.node).R;
-  const Mat3<double>& R_WB = system.X_WN(b.node).R;
-  const V3 f_a = a.X_NF.R * row.on_p, n_a = a.X_NF.R * row.on_w;  // axes of a's node
-  const V3 f_b = R_WB.transpose() * (R_WA * f_a), n_b = R_WB.transpose() * (R_WA * n_a);
-  const V3 point_a = a.X_NF * m.p;  // where b's origin is, in a's node
-  return {{-(n_a + point_a.cross(f_a)), -f_a}, {n_b + b.X_NF.p.cross(f_b), f_b}};
-}
-
-void System::set_position_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows,
-                                ForceColumns& columns) {
-  columns.set_point(pose(closure.b).p);
+/// Found by trying: rows that are the same functions at any two poses.
+System::PointRows System::point_rows(const FrameClosure& closure) {
+  PointRows found;
+  if (closure.row_count > 3) return found;
+  std::array<Row, kMaxRows> rows, others;
+  RelativeMotion m, other;
+  m.p = V3(0.3, -0.5, 0.7), other.p = V3(-0.2, 0.9, 0.4);
+  other.R = Eigen::AngleAxisd(0.6, V3(2.0, -1.0, 2.0) / 3.0).toRotationMatrix();
+  other.w = other.pdot = V3(1.0, 2.0, -1.0);
+  closure.evaluate(m, rows);
+  closure.evaluate(other, others);
   for (int r = 0; r < closure.row_count; ++r) {
-    const Row& row = rows[static_cast<std::size_t>(r)];
-    terms_.phi[closure.first_row + r] = row.value;
-    std::tie(columns.wrench(0, r), columns.wrench(1, r)) = row_wrenches(*this, closure.a, closure.b, m, row);
+    const Row &row = rows[static_cast<std::size_t>(r)], &again = others[static_cast<std::size_t>(r)];
+    const bool is_fixed = row.on_p == again.on_p && row.on_w.isZero(0.0) && again.on_w.isZero(0.0) && again.gamma == 0.0;
+    if (!is_fixed || row.value != row.on_p.dot(m.p)) return found;
+    found.direction[static_cast<std::size_t>(r)] = closure.a.X_NF.R * row.on_p;
+  }
+  found.only = true;
+  return found;
+}
+
+void System::set_point_positions(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
+  const Pose<double>& X_AB = X_AB_[i];
+  const V3 p = X_AB * r_b, gap = p - r_a;
+  ForceColumns& columns = terms_.groups[i];
+  for (int r = 0; r < closure.row_count; ++r) {
+    const V3& e = point_rows_[i].direction[static_cast<std::size_t>(r)];
+    const V3 f_b = X_AB.R.transpose() * e;
+    terms_.phi[closure.first_row + r] = e.dot(gap);
+    columns.wrench(0, r) = {e.cross(p), -e};
+    columns.wrench(1, r) = {r_b.cross(f_b), f_b};
   }
 }
 
-void System::set_motion_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows) {
+void System::set_point_motion(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  const PointMotion m = point_motion(work_[closure.a.node], work_[closure.b.node], X_AB_[i], closure.b.X_NF.p);
+  for (int r = 0; r < closure.row_count; ++r) {
+    const V3& e = point_rows_[i].direction[static_cast<std::size_t>(r)];
+    terms_.rate[closure.first_row + r] = e.dot(m.pdot);
+    terms_.b[closure.first_row + r] = -e.dot(m.pddot);
+  }
+}
+
+RelativeMotion System::relative_motion(const NodeFrame& frame_a, const NodeFrame& frame_b, bool with_vdot) const {
+  struct NodeMotion {
+    V3 w, v, aw, ap;
+  };
+  const auto motion = [&](int node) {
+    const NodeWork<double>& n = work_[node];
+    return with_vdot ? NodeMotion{n.w, n.v, n.aw + n.dw, n.ap + n.dv} : NodeMotion{n.w, n.v, n.aw, n.ap};
+  };
+  const NodeMotion a = motion(frame_a.node), b = motion(frame_b.node);
+  const Pose<double> X_AB = between(frame_a.node, frame_b.node);
+  const PointMotion point = point_motion(a, b, X_AB, frame_b.X_NF.p);
+  const V3 w = X_AB.R * b.w - a.w;
+  const V3 wdot = X_AB.R * b.aw - a.aw - a.w.cross(w);
+  const auto Rt = frame_a.X_NF.R.transpose();
+  return {Rt * (X_AB.R * frame_b.X_NF.R), Rt * (point.p - frame_a.X_NF.p), Rt * w, Rt * point.pdot, Rt * wdot, Rt * point.pddot};
+}
+
+V3 System::velocity(const NodeFrame& frame) const {
+  const NodeWork<double>& node = work_[frame.node];
+  return X_WN(frame.node).R * (node.v + node.w.cross(frame.X_NF.p));
+}
+
+std::pair<Wrench<double>, Wrench<double>> row_wrenches(const NodeFrame& a, const NodeFrame& b, const Pose<double>& X_AB,
+                                                       const Row& row) {
+  const V3 f_a = a.X_NF.R * row.on_p, n_a = a.X_NF.R * row.on_w;  // axes of a's node
+  const V3 f_b = X_AB.R.transpose() * f_a, n_b = X_AB.R.transpose() * n_a;
+  const V3 point_a = X_AB * b.X_NF.p;  // where b's origin is, in a's node
+  return {{-(n_a + point_a.cross(f_a)), -f_a}, {n_b + b.X_NF.p.cross(f_b), f_b}};
+}
+
+void System::set_position_terms(std::size_t i, std::span<const Row> rows) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  ForceColumns& columns = terms_.groups[i];
+  for (int r = 0; r < closure.row_count; ++r) {
+    const Row& row = rows[static_cast<std::size_t>(r)];
+    terms_.phi[closure.first_row + r] = row.value;
+    std::tie(columns.wrench(0, r), columns.wrench(1, r)) = row_wrenches(closure.a, closure.b, X_AB_[i], row);
+  }
+}
+
+void System::set_motion_terms(std::size_t i, const RelativeMotion& m, std::span<const Row> rows) {
+  const FrameClosure& closure = model_->frame_closures[i];
   for (int r = 0; r < closure.row_count; ++r) {
     const Row& row = rows[static_cast<std::size_t>(r)];
     terms_.rate[closure.first_row + r] = row.rate(m);
@@ -245,14 +290,13 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
       continue;
     }
     const RelativeMotion m = relative_motion(joint.parent, joint.child);
-    columns.set_point(pose(joint.child).p);
     std::array<Row, kMaxRows> rows;
     joint.kind->coordinates(m, rows);
     Row& row = rows[static_cast<std::size_t>(slots[s].coordinate.component)];
     row.on_w *= slope;
     row.on_p *= slope;
     std::tie(columns.wrench(node_seed, 0), columns.wrench(node_seed + 1, 0)) =
-        row_wrenches(*this, joint.parent, joint.child, m, row);
+        row_wrenches(joint.parent, joint.child, between(joint.parent.node, joint.child.node), row);
     node_seed += 2;
   }
   if (closure.holonomic) return;

@@ -70,6 +70,13 @@ class System {
   /// lambda: for expressions that use multipliers.
   double evaluate(const BoundExpression& expression, const VecX<double>* lambda = nullptr) const;
   Pose<double> pose(const NodeFrame& frame) const { return X_WN(frame.node) * frame.X_NF; }
+  /// Node b in node a's frame.
+  Pose<double> between(int a, int b) const {
+    const Pose<double>& X_WB = X_WN(b);
+    if (a == 0) return X_WB;
+    const Pose<double>& X_WA = X_WN(a);
+    return {X_WA.R.transpose() * X_WB.R, X_WA.R.transpose() * (X_WB.p - X_WA.p)};
+  }
   /// Velocity of a frame's origin, world axes.
   Vec3<double> velocity(const NodeFrame& frame) const;
 
@@ -89,12 +96,21 @@ class System {
   struct CoordinateMotion {
     double value, rate, second_rate;
   };
+  /// The rows of a closure that are of b's origin along fixed directions of a's node, if all are: most closures of loops.
+  struct PointRows {
+    bool only = false;
+    std::array<Vec3<double>, 3> direction;
+  };
+  static PointRows point_rows(const FrameClosure& closure);
   CoordinateMotion coordinate_motion(const Coordinate& coordinate) const;
-  void set_position_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows, ForceColumns& columns);
-  void set_motion_terms(const FrameClosure& closure, const RelativeMotion& m, std::span<const Row> rows);
+  void update_closures(bool with_motion);
+  void set_position_terms(std::size_t closure, std::span<const Row> rows);
+  void set_motion_terms(std::size_t closure, const RelativeMotion& m, std::span<const Row> rows);
+  void set_point_positions(std::size_t closure);
+  void set_point_motion(std::size_t closure);
   void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
   void deactivate_rows();
-  void add_relative_force(const NodeFrame& a, const NodeFrame& b, const RelativeMotion& m, const Row& row, double force);
+  void add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force);
   void apply_joint_laws();
   void apply_joint_forces();
   void apply_springs();
@@ -105,6 +121,8 @@ class System {
   const State* state_ = nullptr;
   mutable TreeWork<double> work_;  // poses are filled in on demand
   ConstraintTerms terms_;
+  std::vector<PointRows> point_rows_;  // by closure between frames
+  std::vector<Pose<double>> X_AB_;     // by closure between frames: of its nodes
   Modes modes_;
   std::vector<int> inactive_;          // rows
   std::vector<int> group_of_;          // by row
@@ -125,8 +143,20 @@ class System {
   mutable std::vector<Jet> jets_;
 };
 
-/// The wrenches of a row on the nodes of its two frames, each in its node's frame.
-std::pair<Wrench<double>, Wrench<double>> row_wrenches(const System& system, const NodeFrame& a, const NodeFrame& b,
-                                                       const RelativeMotion& m, const Row& row);
+/// How b's point r_b moves, seen from and in the axes of a's node. X_AB is as System::between().
+struct PointMotion {
+  Vec3<double> p, pdot, pddot;
+};
+template <class NodeMotion>
+PointMotion point_motion(const NodeMotion& a, const NodeMotion& b, const Pose<double>& X_AB, const Vec3<double>& r_b) {
+  const Vec3<double> turning_b = b.w.cross(r_b), p = X_AB * r_b, turning_a = a.w.cross(p);
+  const Vec3<double> pdot = X_AB.R * (b.v + turning_b) - a.v - turning_a;
+  const Vec3<double> acceleration_b = b.ap + b.aw.cross(r_b) + b.w.cross(turning_b);
+  return {p, pdot, X_AB.R * acceleration_b - a.ap - a.aw.cross(p) - a.w.cross(turning_a + 2.0 * pdot)};
+}
+
+/// The wrenches of a row on the nodes of its two frames, each in its node's frame. X_AB is as System::between().
+std::pair<Wrench<double>, Wrench<double>> row_wrenches(const NodeFrame& a, const NodeFrame& b, const Pose<double>& X_AB,
+                                                       const Row& row);
 
 }  // namespace linkwork

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "linkwork/tree/aba.h"
 
@@ -30,8 +29,7 @@ Catalog<Formulation> formulations() {
 }
 
 std::vector<CatalogInfo> formulation_choices() {
-  std::vector<CatalogInfo> choices{
-      {"auto", "what the integrator takes: schur (lagrange if a joint of the tree moves no inertia), index3, ...", "", {}}};
+  std::vector<CatalogInfo> choices{{"auto", "what the integrator takes: schur, index3, ...", "", {}}};
   for (CatalogInfo& info : catalog_infos(formulations())) choices.push_back(std::move(info));
   return choices;
 }
@@ -43,11 +41,15 @@ AutoFormulation choose_formulation(System& system, std::span<const Equations> ta
       if (entry.traits.gives == takes.front())
         return {{entry.info.name, {}, {}}, "the integrator solves a differential-algebraic equation"};
   }
+  const bool has_rows = system.model().row_count() > 0;
   aba_inertias(system.tree(), system.work());
   const int massless = system.work().massless_node;
-  if (massless == 0) return {{"schur", {}, {}}, "every joint of the tree moves some inertia"};
-  return {{"lagrange", {}, {}},
-          fmt::format("joint '{}' moves no inertia by itself, which the recursion cannot divide by",
+  if (massless == 0)
+    return {{"schur", {}, {}},
+            has_rows ? "its recursions take linear time where loops are local, and it leaves out rows that depend on others"
+                     : "nothing is constrained, and its recursion takes linear time"};
+  return {{"schur", {}, {}},
+          fmt::format("'{}' moves no inertia by itself; it is lent some, and what that changes is taken back by iteration",
                       system.model().node_name(massless))};
 }
 

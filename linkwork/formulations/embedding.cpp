@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/coordinates/planar_loop.h"
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/rnea.h"
 
@@ -15,8 +16,8 @@ namespace linkwork {
 namespace {
 
 /// Positions and velocities that the embedded loops determine are functions of the independent ones: each evaluation first
-/// computes them anew, so nothing can drift. Where no choice of independent coordinates is good, at a singular position, the
-/// loops are treated as cut for that evaluation.
+/// computes them anew, so nothing can drift. Planar loops are closed by formula, what is then still open by Newton's method.
+/// Where no choice of independent coordinates is good, at a singular position, the loops are treated as cut for that evaluation.
 class Embedding : public Formulation {
  public:
   Embedding(const Model& model, const EmbeddingChoice& choice)
@@ -27,7 +28,17 @@ class Embedding : public Formulation {
         shift_(VecX<double>::Zero(model.tree.nv)),
         residual_(shift_) {
     for (std::size_t g = 0; g < groups_.size(); ++g)
-      for (int c = 0; c < groups_[g].columns(); ++c) is_embedded_.push_back(choice.embed[g]);
+      for (int c = 0; c < groups_[g].columns(); ++c) {
+        is_embedded_.push_back(choice.embed[g]);
+        group_of_row_.push_back(g);
+      }
+    node_of_dof_.resize(static_cast<std::size_t>(model.tree.nv));
+    for (int i = 0; i < model.tree.size(); ++i) {
+      const Node& node = model.tree.nodes[static_cast<std::size_t>(i)];
+      for (int k = 0; k < velocity_count(node.kind); ++k) node_of_dof_[static_cast<std::size_t>(node.v + k)] = i;
+    }
+    if (choice.analytic)
+      for (const FrameClosure& closure : model.frame_closures) planar_.push_back(PlanarLoop::of(model.tree, closure));
   }
 
   bool holds_constraints() const override { return all_embedded_ && !cut_; }
@@ -92,6 +103,7 @@ class Embedding : public Formulation {
 
  private:
   static constexpr double kSettled = 1e-14;     // m, rad
+  static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
   static constexpr double kHopeless = 1e4;      // none is good
   static constexpr double kLongestShift = 0.1;  // m, rad: beyond it another branch may be closer
@@ -100,11 +112,22 @@ class Embedding : public Formulation {
   void choose() {
     compounds_.choose(true);
     if (compounds_.factor() > kTooFast) compounds_.choose(false);
+    formulas_.clear();
+    for (const Compounds::Solved& solved : compounds_.order_of_solution()) {
+      if (solved.rows.size() != 2) continue;
+      const std::size_t group = group_of_row(solved.rows[0]);
+      if (group >= planar_.size() || group != group_of_row(solved.rows[1]) || !planar_[group]) continue;
+      const int x = node_of_dof_[static_cast<std::size_t>(solved.dofs[0])],
+                y = node_of_dof_[static_cast<std::size_t>(solved.dofs[1])];
+      if (planar_[group]->passes(x) && planar_[group]->passes(y)) formulas_.push_back({&*planar_[group], x, y});
+    }
   }
+  std::size_t group_of_row(int row) const { return group_of_row_[static_cast<std::size_t>(row)]; }
 
   /// False if the loops cannot be closed from here.
   bool settle(System& system, State& state) {
     given_q_ = state.q;
+    for (const Formula& formula : formulas_) formula.loop->close(formula.x, formula.y, state.q.data());
     double before = std::numeric_limits<double>::infinity();
     for (int i = 0;; ++i) {
       system.update_positions(state);
@@ -113,7 +136,7 @@ class Embedding : public Formulation {
       fastest_ = compounds_.factor();
       if (!(fastest_ < kHopeless)) return false;
       const double error = position_error(system.terms().phi);
-      if (error <= kSettled || (error > 0.5 * before && error < 1e-12)) break;
+      if (error <= kSettled || (!(error < before) && error < kRounding)) break;
       if (i == kMostIterations || !(error < before)) return false;
       before = error;
       compounds_.correction(system.terms().phi, shift_);
@@ -138,6 +161,11 @@ class Embedding : public Formulation {
     return *cut_loops_;
   }
 
+  struct Formula {  // two joints of a planar loop whose coordinates follow from the others'
+    const PlanarLoop* loop;
+    int x, y;
+  };
+
   std::vector<ForceColumns> groups_;  // only their pattern
   Compounds compounds_;
   LoopElimination loops_;
@@ -146,6 +174,10 @@ class Embedding : public Formulation {
   bool cut_ = false;
   double fastest_ = 0.0;
   std::vector<char> is_embedded_;  // by row
+  std::vector<std::size_t> group_of_row_;
+  std::vector<int> node_of_dof_;
+  std::vector<std::optional<PlanarLoop>> planar_;  // by closure between frames
+  std::vector<Formula> formulas_;                  // in the order they can be applied
   VecX<double> shift_, residual_, given_q_;
 };
 

@@ -5,15 +5,21 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/dense_terms.h"
+#include "linkwork/transport/threaded_gram_schmidt.h"
 
 namespace linkwork {
 
 namespace {
 
 constexpr const char* kName = "gigsp";
+
+/// From so many rows on (2) goes in blocks, which then is quicker also on one thread. The number of threads does not enter: it
+/// must not show in the result.
+constexpr int kRowsForBlocks = 150;
 
 /// (1)  M = L L', a_f = M^-1 (tau - c)
 /// (2)  Gram-Schmidt on the rows of A L^-T: the generalized inverse, see linalg/gigsp.h
@@ -23,8 +29,9 @@ constexpr const char* kName = "gigsp";
 /// of first order in the age, which needs drift control at the acceleration level or Baumgarte's.
 class GigspFormulation : public Formulation {
  public:
-  GigspFormulation(const Model& model, double steps, double tolerance, bool force)
+  GigspFormulation(const Model& model, double steps, double tolerance, bool force, int threads)
       : m_(model.row_count()), tolerance_(tolerance), reuse_(steps > 1.0), keep_for_(steps * model.settings.step) {
+    if (m_ >= kRowsForBlocks) blocks_ = std::make_unique<ThreadedGramSchmidt>(threads);
     for (const ConstraintRow& row : model.rows)
       if (reuse_ && !force && !row.holonomic)
         throw InputError({},
@@ -65,11 +72,17 @@ class GigspFormulation : public Formulation {
 
   void refresh(double t) {
     rows_ = terms_.A().transpose();
-    terms_.mass().matrixL().solveInPlace(rows_);
-    inverse_.factor(rows_, terms_.scales(), tolerance_);  // (2)
+    orthogonalize();
     if (!reuse_) return;
     kept_mass_ = terms_.mass();
     refreshed_ = t;
+  }
+
+  /// (2)
+  void orthogonalize() {
+    if (blocks_) return blocks_->factor(terms_.mass().matrixLLT(), rows_, terms_.scales(), tolerance_, inverse_.factors());
+    terms_.mass().matrixL().solveInPlace(rows_);
+    inverse_.factor(rows_, terms_.scales(), tolerance_);
   }
 
   int m_;
@@ -79,6 +92,7 @@ class GigspFormulation : public Formulation {
   double refreshed_ = std::numeric_limits<double>::infinity();
   DenseTerms terms_;
   Gigsp inverse_;
+  std::unique_ptr<ThreadedGramSchmidt> blocks_;  // null below kRowsForBlocks
   Eigen::LLT<MatX<double>> kept_mass_;
   MatX<double> rows_;
   VecX<double> rhs_, y_;
@@ -92,12 +106,13 @@ CatalogEntry<Formulation> gigsp_formulation() {
            "Arabyan1998",
            {{"reuse", 1.0, "steps for which a generalized inverse is used; above 1 it is approximate and needs drift control"},
             {"force", 0.0, "1: reuse also with constraints on velocities, where the motion is then wrong"},
+            {"threads", 1.0, "threads that share the work where there are at least 150 constraint rows"},
             {"tolerance", kRankTolerance, "squared length, relative to its scale, below which a row counts as dependent"}}},
           [](const Model& model, const Options& options) {
             return std::make_unique<GigspFormulation>(
                 model, option_between(options, kName, "reuse", 1.0, std::numeric_limits<double>::infinity()),
-                option_between(options, kName, "tolerance", 1e-20, 1e-2),
-                option_between(options, kName, "force", 0.0, 1.0) > 0.0);
+                option_between(options, kName, "tolerance", 1e-20, 1e-2), option_between(options, kName, "force", 0.0, 1.0) > 0.0,
+                static_cast<int>(option_between(options, kName, "threads", 1.0, 256.0)));
           }};
 }
 

@@ -79,17 +79,23 @@ class VelocityPartition : public Formulation {
     for (int k = 0; k < r; ++k) solution.lambda[rows_[static_cast<std::size_t>(k)]] = b_d_[k];  // (4)
     solution.rank = rank_;
     std::ranges::copy(dependent_, solution.dependent.begin());
-    solution.inconsistency = 0.0;
-    for (int row = 0; row < m_; ++row)
-      if (dependent_[static_cast<std::size_t>(row)])
-        solution.inconsistency =
-            std::max(solution.inconsistency, std::abs(system.jacobian().row(row).dot(solution.vdot) - terms.b[row]));
+    solution.inconsistency = r < m_ ? unmet(system, solution.vdot) : 0.0;
     return {};
   }
 
   void forget() override { picked_ = false; }
 
  private:
+  /// The largest acceleration a row that was left out asks for in vain.
+  double unmet(System& system, const VecX<double>& vdot) const {
+    const MatX<double>& A = system.jacobian();
+    double largest = 0.0;
+    for (int row = 0; row < m_; ++row)
+      if (dependent_[static_cast<std::size_t>(row)])
+        largest = std::max(largest, std::abs(A.row(row).dot(vdot) - system.terms().b[row]));
+    return largest;
+  }
+
   /// Keeps the rows and dependent coordinates of the last state, unless the rank has changed or they have become a bad choice.
   void partition(System& system) {
     if (m_ == 0) {
@@ -186,8 +192,11 @@ class VelocityPartition : public Formulation {
   void solve_transposed(VecX<double>& x) {
     const int r = rank_.rank;
     if (r == 0) return;
-    x_ = lu_.transpose().solve(x.head(r));
-    x.head(r) = x_;
+    // (P' L U)' = U' L' P, step by step: Eigen's own transposed solution allocates.
+    x_ = x.head(r);
+    lu_.matrixLU().triangularView<Eigen::Upper>().transpose().solveInPlace(x_);
+    lu_.matrixLU().triangularView<Eigen::UnitLower>().transpose().solveInPlace(x_);
+    x.head(r) = lu_.permutationP().transpose() * x_;
   }
 
   static constexpr double kWorstRatio = 3.0;

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -13,19 +14,37 @@ namespace {
 
 /// A M^-1 A' lambda = b - A a_f, vdot = a_f + M^-1 A' lambda: the operational-space inverse inertia of the closures, by the
 /// articulated-body recursion, with each loop eliminated where it ends. [Jain2012] L1, L2. Dependent rows get lambda = 0.
+///
+/// The recursion divides by what each joint moves, which may be nothing: a slender rod about its own axis, say. Such nodes are
+/// lent some inertia E, and what that changes is taken back by iteration,
+///   (M + E) vdot_k + c = tau + A' lambda + E vdot_(k-1),
+/// which the constraints make converge in a few rounds, as the lent inertia is small against that of any motion they allow.
 class Schur : public Formulation {
  public:
-  explicit Schur(const Model& model) : loops_(model.tree, ConstraintTerms(model).groups) {}
+  explicit Schur(const Model& model)
+      : loops_(model.tree, ConstraintTerms(model).groups), zero_(VecX<double>::Zero(model.row_count())) {}
 
   Status solve(System& system, Solution& solution) override {
+    TreeWork<double>& work = system.work();
+    for (Loan& loan : loans_) {
+      loan.dw.setZero(), loan.dv.setZero();
+      add_to(work, loan, 1.0);
+    }
+    const Status status = solve_lent(system, solution);
+    for (const Loan& loan : loans_) add_to(work, loan, -1.0);
+    return status;
+  }
+
+ private:
+  Status solve_lent(System& system, Solution& solution) {
     const Tree& tree = system.tree();
     TreeWork<double>& work = system.work();
-    update_bias_wrenches(tree, work);
-    loops_.inward(tree, work, system.terms().groups, system.terms().b);
+    inward(system);
     if (work.massless_node != 0)
-      return {fmt::format("formulation 'schur' needs inertia at every joint of the tree, and '{}' moves none; use 'lagrange'",
-                          system.model().node_name(work.massless_node))};
+      if (Status status = lend(system, solution); !status.ok()) return status;
     loops_.outward(tree, work, solution.vdot, solution.lambda);
+    if (!loans_.empty())
+      if (Status status = take_back(system, solution); !status.ok()) return status;
     solution.rank = loops_.rank();
     solution.inconsistency = 0.0;
     for (std::size_t row = 0; row < solution.dependent.size(); ++row) {
@@ -35,8 +54,132 @@ class Schur : public Formulation {
     return {};
   }
 
- private:
+  static constexpr double kLent =
+      1e-2;  // relative to the inertia the body has in other directions; less is taken back sooner, but rounds worse
+  struct Loan {
+    int node;
+    double turning, sliding;
+    Vec3<double> dw, dv;  // the node's acceleration of the round before
+  };
+
+  void inward(System& system) {
+    TreeWork<double>& work = system.work();
+    update_bias_wrenches(system.tree(), work);
+    add_loans(work);
+    loops_.inward(system.tree(), work, system.terms().groups, system.terms().b);
+  }
+
+  void add_loans(TreeWork<double>& work) const {
+    for (const Loan& loan : loans_) {
+      work[loan.node].n -= loan.turning * loan.dw;
+      work[loan.node].f -= loan.sliding * loan.dv;
+    }
+  }
+
+  /// How much the accelerations of the nodes that were lent inertia have changed, and how large they are.
+  std::pair<double, double> note_accelerations(const TreeWork<double>& work) {
+    double change = 0.0, size = 0.0;
+    for (Loan& loan : loans_) {
+      const NodeWork<double>& a = work[loan.node];
+      change = std::max({change, (a.dw - loan.dw).norm(), (a.dv - loan.dv).norm()});
+      size = std::max({size, a.dw.norm(), a.dv.norm(), a.aw.norm(), a.ap.norm(), a.w.squaredNorm()});
+      loan.dw = a.dw, loan.dv = a.dv;
+    }
+    return {change, size};
+  }
+
+  Status lend(System& system, Solution& solution) {
+    const Tree& tree = system.tree();
+    TreeWork<double>& work = system.work();
+    double total = 0.0;
+    for (const Node& node : tree.nodes) total += node.inertia.mass;
+    if (loans_.empty())  // bodies that float are many at a time, in FA
+      for (int node = 1; node < tree.size(); ++node)
+        if (tree.nodes[static_cast<std::size_t>(node)].kind == NodeKind::kFree && !has_inertia(work, node))
+          lend_to(node, total, work);
+    for (inward(system); work.massless_node != 0; inward(system)) {
+      if (std::ranges::count(loans_, work.massless_node, &Loan::node) > 1) return {refusal(system, work.massless_node)};
+      lend_to(work.massless_node, total, work);
+    }
+    const Status status = try_loans(system, solution);
+    inward(system);
+    return status;
+  }
+
+  static bool has_inertia(const TreeWork<double>& work, int node) {
+    const ArticulatedInertia<double>& rigid = work.rigid[static_cast<std::size_t>(node)];
+    const double mass = rigid.M.trace() / 3.0;
+    const Eigen::SelfAdjointEigenSolver<Mat3<double>> about_com(
+        Mat3<double>(rigid.I.matrix() - rigid.H * rigid.H.transpose() / std::max(mass, 1e-300)), Eigen::EigenvaluesOnly);
+    return mass > 0.0 && about_com.eigenvalues()[0] > 1e-12 * rigid.I.trace();
+  }
+
+  void lend_to(int node, double total_mass, TreeWork<double>& work) {
+    const double turns = work[node].IA.I.trace(), mass = work[node].IA.M.trace() / 3.0;
+    const double turning = kLent * (turns > 0.0 ? turns : std::max(mass, total_mass));
+    const double sliding = mass > 0.0 ? 0.0 : kLent * total_mass;
+    loans_.push_back({node, turning, sliding, Vec3<double>::Zero(), Vec3<double>::Zero()});
+    add_to(work, loans_.back(), 1.0);
+  }
+
+  /// Only while solving: the inertia is of use to others as it is.
+  static void add_to(TreeWork<double>& work, const Loan& loan, double sign) {
+    ArticulatedInertia<double>& rigid = work.rigid[static_cast<std::size_t>(loan.node)];
+    const double turning = sign * loan.turning, sliding = sign * loan.sliding;
+    rigid.I += Sym3<double>{turning, 0.0, 0.0, turning, 0.0, turning};
+    rigid.M += Sym3<double>{sliding, 0.0, 0.0, sliding, 0.0, sliding};
+  }
+
+  /// Whether a motion of the nodes dies out that only their lent inertia keeps up.
+  Status try_loans(System& system, Solution& solution) {
+    TreeWork<double>& work = system.work();
+    const VecX<double> tau = work.tau;
+    for (Loan& loan : loans_) loan.dw = Vec3<double>(0.7, -0.5, 0.6), loan.dv = Vec3<double>(-0.6, 0.7, 0.5);
+    double growth = 0.0;
+    for (int round = 0; round < 4; ++round) {
+      const double before = largest_acceleration();
+      for (NodeWork<double>& node : work.nodes) node.n.setZero(), node.f.setZero();
+      work.tau.setZero();
+      add_loans(work);
+      loops_.inward(system.tree(), work, system.terms().groups, zero_);
+      loops_.outward(system.tree(), work, solution.vdot, solution.lambda);
+      note_accelerations(work);
+      growth = before > 0.0 ? largest_acceleration() / before : 0.0;
+    }
+    work.tau = tau;
+    const int node = loans_.front().node;
+    for (Loan& loan : loans_) loan.dw.setZero(), loan.dv.setZero();
+    return growth < 0.5 ? Status{} : Status{refusal(system, node)};
+  }
+  double largest_acceleration() const {
+    double size = 0.0;
+    for (const Loan& loan : loans_) size = std::max({size, loan.dw.norm(), loan.dv.norm()});
+    return size;
+  }
+
+  Status take_back(System& system, Solution& solution) {
+    constexpr int kMostRounds = 60;
+    double before = std::numeric_limits<double>::infinity();
+    for (int round = 0; round < kMostRounds; ++round) {
+      auto [change, size] = note_accelerations(system.work());
+      size = std::max(size, solution.vdot.cwiseAbs().maxCoeff());
+      const bool is_rounding = change >= before && change < 1e-9 * size;
+      if (change <= 1e-13 * size || is_rounding) return {};
+      before = change;
+      inward(system);
+      loops_.outward(system.tree(), system.work(), solution.vdot, solution.lambda);
+    }
+    return {refusal(system, loans_.front().node)};
+  }
+
+  static std::string refusal(const System& system, int node) {
+    return fmt::format("joint '{}' moves no inertia, and the constraints do not tell how it moves: give what hangs on it some",
+                       system.model().node_name(node));
+  }
+
   LoopElimination loops_;
+  VecX<double> zero_;
+  std::vector<Loan> loans_;
 };
 
 }  // namespace

@@ -58,11 +58,29 @@ class Ida : public SundialsIntegrator {
     if (!ydot_ || N_VGetLength(ydot_.get()) != size()) ydot_.reset(N_VClone(y()));
     N_VConst(0.0, ydot_.get());
     Eigen::Map<VecX<double>>(N_VGetArrayPointer(ydot_.get()), state_size()) << rates.qdot, rates.vdot, rates.power, rates.zdot;
+    first_step_ = first_step(rates);
+    beginning_ = true;
     if (stabilized()) take_correction_space(t, rates.vdot);
     if (made() && solver_ != nullptr)
       IDAReInit(solver_, t, y(), ydot_.get());
     else
       make_solver(t);
+    IDASetInitStep(solver_, first_step_);
+  }
+
+  /// What the error test allows a first step of order one, by the curvature of q. The solver's own choice can be so short that
+  /// differences drown in rounding.
+  double first_step(const Derivative& rates) const {
+    constexpr double kCautious = 0.1;
+    const double* const at = N_VGetArrayPointer(y());
+    double sum = 0.0;
+    for (const Node& node : model().tree.nodes)
+      for (int k = 0; k < velocity_count(node.kind); ++k) {
+        const double q = velocity_count(node.kind) == 1 ? at[node.q] : 1.0;
+        sum += std::pow(rates.vdot[node.v + k] / (rtol() * std::abs(q) + atol()), 2);
+      }
+    const double curvature = std::sqrt(sum / std::max(1, nv()));
+    return kCautious / std::sqrt(std::max(curvature, 1.0));
   }
 
   void make_solver(double t) {
@@ -163,9 +181,8 @@ class Ida : public SundialsIntegrator {
     Ida& self = self_of(user_data);
     const double* const from = N_VGetArrayPointer(y);
     double* const to = N_VGetArrayPointer(out);
-    double h = 0.0;
-    if (self.solver_ != nullptr) IDAGetCurrentStep(self.solver_, &h);
-    if (h <= 0.0) h = 1e-6;
+    double h = self.first_step_;
+    if (!self.beginning_) IDAGetCurrentStep(self.solver_, &h);
     const double scale = std::min(1.0, h);
     for (int i = 0; i < self.size(); ++i) to[i] = 1.0 / (self.rtol() * std::abs(from[i]) + self.atol());
     to[self.nq() + self.nv()] = 1e-30;
@@ -295,7 +312,9 @@ class Ida : public SundialsIntegrator {
 
   int advance(double stop, double& t) override {
     IDASetStopTime(solver_, stop);
-    return IDASolve(solver_, stop, &t, y(), ydot_.get(), IDA_ONE_STEP);
+    const int flag = IDASolve(solver_, stop, &t, y(), ydot_.get(), IDA_ONE_STEP);
+    beginning_ = false;
+    return flag;
   }
   int interpolate_to(double t, N_Vector at) const override { return IDAGetDky(solver_, t, 0, at); }
   std::string describe_failure(int flag) const override {
@@ -314,6 +333,8 @@ class Ida : public SundialsIntegrator {
 
   int m_;
   Equations form_ = Equations::kIndex2;
+  double first_step_ = 0.0;
+  bool beginning_ = true;
   std::vector<char> dropped_;
   State state_;
   VecX<double> vdot_, lambda_, moved_, qdot_, r_, second_rates_, weights_;

@@ -63,14 +63,14 @@ bool PatternLu::factor() {
   return std::isfinite(smallest) && smallest > 1e-300;
 }
 
-void PatternLu::solve(VecX<double>& x) const {
+void PatternLu::solve(VecX<double>& x) {
   if (size() == 0) return;
   if (sparse_) {
     klu_solve(klu_->symbolic, klu_->numeric, size(), 1, x.data(), &klu_->common);
     return;
   }
-  // In place: P, then the two triangles.
-  x = lu_.permutationP() * x;
+  permuted_ = lu_.permutationP() * x;  // in place Eigen would allocate
+  x.swap(permuted_);
   lu_.matrixLU().triangularView<Eigen::UnitLower>().solveInPlace(x);
   lu_.matrixLU().triangularView<Eigen::Upper>().solveInPlace(x);
 }

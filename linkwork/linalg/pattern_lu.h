@@ -29,7 +29,7 @@ class PatternLu {
   void add(int row, int column, double value) { matrix_.coeffRef(row, column) += value; }
   /// False if the matrix is singular.
   bool factor();
-  void solve(VecX<double>& x) const;
+  void solve(VecX<double>& x);
 
  private:
   struct Klu;
@@ -37,6 +37,7 @@ class PatternLu {
   bool sparse_ = false;
   MatX<double> dense_;
   Eigen::PartialPivLU<MatX<double>> lu_;
+  VecX<double> permuted_;
   std::unique_ptr<Klu> klu_;
 };
 

@@ -650,6 +650,10 @@ std::string Model::velocity_name(int v) const {
   for (const Joint& joint : joints)
     for (std::size_t k = 0; k < joint.v.size(); ++k)
       if (joint.v[k] == v) return coordinate_name(joint, joint.kind->velocities[k]);
+  for (const Body& body : bodies) {  // free bodies: no joint has this coordinate
+    const Node& node = tree.nodes[static_cast<std::size_t>(body.node)];
+    if (body.node != 0 && v >= node.v && v < node.v + velocity_count(node.kind)) return body.name;
+  }
   return fmt::format("v[{}]", v);
 }
 

@@ -79,6 +79,9 @@ CheckReport check(const Model& model) {
   check_limits(model, system, report);
   report.formulation = is_auto ? automatic.choice.name : model.settings.formulation.name;
   report.formulation_reason = is_auto ? "auto: " + automatic.reason : "as the model asks";
+  report.in_coordinates = simulation.coordinates();
+  report.costs = predict_costs(model, tree_start);
+  report.free_body_cost = predict_free_body_cost(model);
   find_rank(model, tree_start, report);
   report.dof = report.coordinates - report.rank;
   Derivative rates;

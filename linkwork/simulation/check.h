@@ -6,6 +6,7 @@
 #include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/model/model.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/coordinate_choice.h"
 
 namespace linkwork {
 
@@ -31,6 +32,9 @@ struct CheckReport {
   std::vector<std::string> warnings;  // joints outside their limits, contradictions that an inexact formulation smooths over
   std::string formulation;
   std::string formulation_reason;
+  std::string in_coordinates;  // FA, TA, CE or hybrid
+  CoordinateCosts costs;
+  double free_body_cost = 0.0;
   std::string trouble;  // why a run would stop at once; empty: it would not
 
   int loops() const;

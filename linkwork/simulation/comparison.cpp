@@ -110,7 +110,8 @@ double largest_coordinate(const Samples& samples) {
 
 bool is_adaptive(const Model& model, const Choice& integrator) {
   try {
-    return make_chosen(integrators(), integrator, "integrator", model)->estimates_error();
+    const auto made = make_chosen(integrators(), integrator, "integrator", model);
+    return made->estimates_error() || made->controls_step();
   } catch (const InputError&) {
     return false;
   }

@@ -300,6 +300,7 @@ Summary KinematicMotion::run(const Observer& observer) {
   observer_ = observer;
   if (accept(State(state_))) {
     const Solution& solution = equations_->solution();
+    summary_.rows = equations_->model().row_count();
     summary_.rank = solution.rank.rank;
     summary_.dof = 0;
     summary_.redundant = dependent_row_names(model_, solution.dependent);

@@ -15,6 +15,7 @@
 #include "linkwork/formulations/embedding.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/linalg/bracketed_root.h"
+#include "linkwork/simulation/coordinate_choice.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "linkwork/tree/kinematics.h"
 
@@ -116,14 +117,12 @@ void Simulation::choose_methods() {
   summary_.notes = model_.notes;
   if (!assembly_.moved.empty()) summary_.notes.push_back(describe(assembly_));
   const auto& stepping = chosen_entry(integrators(), settings_.integrator, "integrator");
-  const bool embeds = settings_.coordinates.name == "CE" && model_.row_count() > 0;
+  const std::optional<EmbeddingChoice> embedding = chosen_embedding(stepping);
   Choice formulation{"embedding", {}, {}}, stabilization = settings_.stabilization;
   std::unique_ptr<Formulation> solver;
   Equations gives = Equations::kAcceleration;
-  if (embeds) {
-    check_embedding(settings_, stepping);
-    check_permanent(model_, "coordinates 'CE'", settings_.coordinates.place, "the coordinates 'TA' or 'FA'");
-    solver = make_embedding(model_, embed_all(model_));
+  if (embedding) {
+    solver = make_embedding(model_, *embedding);
   } else {
     formulation = chosen_formulation(stepping.traits.takes);
     find_choice(formulation_choices(), formulation, "formulation");  // names "auto" too if it is none
@@ -143,10 +142,31 @@ void Simulation::choose_methods() {
   adaptive_ = integrator_->estimates_error();
   if (model_.has_events()) switching_ = std::make_unique<Switching>(model_, *equations_);
   summary_.model = model_.name;
-  summary_.coordinates = augmented_ ? "FA" : embeds ? "CE" : "TA";
+  const bool embeds_all = embedding && std::ranges::count(embedding->embed, 0) == 0;
+  summary_.coordinates = augmented_ ? "FA" : embeds_all ? "CE" : embedding ? "hybrid" : "TA";
   summary_.formulation = formulation.name;
   summary_.stabilization = stabilization.name;
   summary_.integrator = settings_.integrator.name;
+}
+
+/// Which loops are embedded; nothing if all are cut. "auto" leaves constraints to methods that were asked for and need them.
+std::optional<EmbeddingChoice> Simulation::chosen_embedding(const CatalogEntry<Integrator>& integrator) const {
+  const std::vector<CatalogInfo> known = coordinate_choices();
+  const Options options =
+      complete_options(known[find_choice(known, settings_.coordinates, "coordinates")], settings_.coordinates);
+  if (model_.row_count() == 0) return {};
+  if (settings_.coordinates.name == "CE") {
+    check_embedding(settings_, integrator);
+    check_permanent(model_, "coordinates 'CE'", settings_.coordinates.place, "the coordinates 'TA' or 'FA'");
+    EmbeddingChoice all = embed_all(model_);
+    all.analytic = options.at("analytic") != 0.0;
+    return all;
+  }
+  const bool is_open = settings_.coordinates.name == "auto" && settings_.formulation.name == "auto";
+  if (!is_open || !takes(integrator.traits, Equations::kAcceleration)) return {};
+  const CoordinateCosts costs = predict_costs(model_, state_);
+  if (std::ranges::count(costs.embed, 0) == std::ssize(costs.embed)) return {};
+  return EmbeddingChoice{costs.embed};
 }
 
 Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
@@ -154,8 +174,7 @@ Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
   System system(model_);
   system.update(state_);
   const AutoFormulation chosen = choose_formulation(system, takes);
-  if (chosen.choice.name != formulations().front().info.name)
-    summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
+  summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
   return chosen.choice;
 }
 
@@ -194,6 +213,7 @@ bool Simulation::evaluate_start() {
     if (status.ok()) switching_->begin_step();
   }
   const Solution& solution = equations_->solution();
+  summary_.rows = model_.row_count();
   start_rank_ = summary_.rank = solution.rank.rank;
   summary_.dof = model_.tree.nv - solution.rank.rank;
   summary_.redundant = dependent_row_names(model_, solution.dependent);
@@ -219,7 +239,8 @@ bool Simulation::diagnose_start() {
   start_rank_ = diagnosis.usual_rank;
   std::string note = describe_redundancy(model_, redundant);
   for (const std::string& sentence : describe_dependence(model_, diagnosis)) note += "; " + sentence;
-  if (diagnosis.has(RowDiagnosis::Kind::kDegenerate))
+  warned_rank_ = diagnosis.has(RowDiagnosis::Kind::kDegenerate);
+  if (warned_rank_)
     warn(note + "; " + advise(model_, diagnosis));
   else
     summary_.notes.push_back(note);

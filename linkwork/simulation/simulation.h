@@ -2,11 +2,14 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "linkwork/dynamics/catalog.h"
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/integrator.h"
+#include "linkwork/formulations/embedding.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/summary.h"
@@ -37,6 +40,8 @@ class Simulation {
   const AssemblyReport& assembly() const { return assembly_; }
   const State& state() const { return state_; }
   EquationsOfMotion& equations() { return *equations_; }
+  /// FA, TA, CE, or hybrid: some loops embedded.
+  const std::string& coordinates() const { return summary_.coordinates; }
   /// Whether the formulation is: it then cannot make up for constraints that contradict one another.
   bool is_exact() const { return exact_; }
 
@@ -45,6 +50,7 @@ class Simulation {
 
  private:
   void choose_methods();
+  std::optional<EmbeddingChoice> chosen_embedding(const CatalogEntry<Integrator>& integrator) const;
   Choice chosen_formulation(std::span<const Equations> takes);
   bool evaluate_start();
   bool diagnose_start();

@@ -37,6 +37,7 @@ struct Summary {
   /// Largest difference between the energy and what the work done accounts for, relative to the largest energy exchanged.
   double energy_drift = 0.0;
   int dof = 0;
+  int rows = 0;  // of constraints, in the coordinates it ran in
   int rank = 0;
   std::vector<std::string> redundant;
   std::vector<EventRecord> events;

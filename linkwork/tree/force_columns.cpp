@@ -96,6 +96,7 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
       reduced_[static_cast<std::size_t>(seed_dof_positions_[s] * columns_ + c)] +=
           forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)];
 
+  const Vec3<double> point = work.X_WN[static_cast<std::size_t>(point_node_)] * point_;
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
     const NodeWork<double>& a = work[at.node];
@@ -103,7 +104,7 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
     const auto stride = static_cast<std::size_t>(columns_);
     double& scale = scale_[static_cast<std::size_t>(c)];
     const double turning =
-        n.squaredNorm() + f.squaredNorm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point_).squaredNorm();
+        n.squaredNorm() + f.squaredNorm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point).squaredNorm();
     if (velocity_count(node.kind) == 1) {
       const JointAxis axis = joint_axis(node);
       const double seeded = reduced_[first];
@@ -198,9 +199,10 @@ void ForceColumns::add_to_forces(const double* lambda, TreeWork<double>& work) c
 }
 
 void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {
+  const Vec3<double> point = work.X_WN[static_cast<std::size_t>(point_node_)] * point_;
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
-    const double turning = std::hypot(n.norm(), f.norm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point_).norm());
+    const double turning = std::hypot(n.norm(), f.norm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point).norm());
     for (int k = 0; k < velocity_count(node.kind); ++k) {
       const bool linear = node.kind == NodeKind::kFree && k < 3;
       const JointAxis axis =

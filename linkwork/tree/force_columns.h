@@ -30,8 +30,8 @@ class ForceColumns {
   }
   /// Sets a column to zero.
   void clear(int column);
-  /// Where the wrenches act, in the world: only for the scale of rank decisions.
-  void set_point(const Vec3<double>& point) { point_ = point; }
+  /// Where the wrenches act: only for the scale of rank decisions.
+  void set_point(int node, const Vec3<double>& in_node) { point_node_ = node, point_ = in_node; }
   double& force(int seed_dof, int column) { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
   double force(int seed_dof, int column) const { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
 
@@ -85,6 +85,7 @@ class ForceColumns {
   std::vector<Wrench<double>> wrenches_;
   std::vector<double> forces_;
   std::vector<double> reduced_, weighted_, scale_;
+  int point_node_ = 0;
   Vec3<double> point_ = Vec3<double>::Zero();
   mutable std::vector<Wrench<double>> carried_;  // by support node and column
 };

@@ -305,14 +305,19 @@ void reuse_of_the_inverse(StudyContext& context, StudyResult& result) {
   nonholonomic(part, drive, end);
   const auto speed = [](const VectorOf<double>&, const VectorOf<double>& v) { return v(0); };
   Figure speeds{"Speed of the driver (fig. 4.18)", "time (s)", "driver speed (rad/s)"};
+  Figure rolling{"Rolling error (fig. 4.17)", "time (s)", "speed of slip (m/s)"};
   Figure distances{"Distance x (fig. 4.19)", "time (s)", "x (m)"};
   const auto distance = [](const VectorOf<double>& q, const VectorOf<double>&) { return q(2); };
+  const auto slip = [&](const VectorOf<double>& q, const VectorOf<double>& v) { return drive.system->velocity_error(q, v)(0); };
+  rolling.series.push_back(curve("exact", drive.exact, SeriesStyle::kLine, slip));
   speeds.series.push_back(curve("exact", drive.exact, SeriesStyle::kLine, speed));
   distances.series.push_back(curve("exact", drive.exact, SeriesStyle::kLine, distance));
   for (const std::size_t k : {1UL, 2UL}) {
+    rolling.series.push_back(curve(variants()[k].name, drive.reused[k], SeriesStyle::kDashed, slip));
     speeds.series.push_back(curve(variants()[k].name, drive.reused[k], SeriesStyle::kDashed, speed));
     distances.series.push_back(curve(variants()[k].name, drive.reused[k], SeriesStyle::kDashed, distance));
   }
+  part.figures.push_back(std::move(rolling));
   part.figures.push_back(std::move(speeds));
   part.figures.push_back(std::move(distances));
   ages(part, *disc.system, *drive.system, until);

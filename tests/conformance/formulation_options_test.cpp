@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/catalog.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "linkwork/tree/kinematics.h"
@@ -47,6 +49,16 @@ TEST(AugmentedLagrangian, OmegaAndXiFeedErrorsBackLikeBaumgarte) {
   const VecX<double> expected =
       accelerations(model, state, {"lagrange", {}, {}}, {"baumgarte", {{"alpha", 0.7 * 12.0}, {"beta", 12.0}}, {}});
   EXPECT_LT(test::relative_difference(fed_back, expected), 1e-9);
+}
+
+TEST(GigspFormulation, IsRightInBlocksAndTheSameToTheLastBitOnAnyNumberOfThreads) {
+  const Model model = build_model(test::library_spec("n_four_bar", {{"n", "80"}}));
+  ASSERT_GE(model.row_count(), 150);
+  const State state = test::start_state(model);
+  const VecX<double> one = accelerations(model, state, {"gigsp", {}, {}});
+  EXPECT_LT(test::relative_difference(one, accelerations(model, state, {"schur", {}, {}})), 1e-9);
+  for (const double threads : {2.0, 3.0})
+    EXPECT_EQ(accelerations(model, state, {"gigsp", {{"threads", threads}}, {}}), one) << threads;
 }
 
 TEST(Proximal, IsRightWithRedundantRowsAtEveryAlpha) {
@@ -182,9 +194,14 @@ TEST(Options, AnUnknownFormulationIsRefusedWithAllChoicesAutoAmongThem) {
 
 TEST(RedundantFiveBar, RunsWithEveryFormulationThatTakesItAndFlagsReactions) {
   for (const auto& entry : formulations()) {
-    if (!entry.traits.exact || entry.traits.gives != Equations::kAcceleration) continue;
+    if (!entry.traits.exact) continue;
     Spec spec = test::library_spec("five_bar_redundant");
     spec.settings.formulation = {entry.info.name, {}, {}};
+    for (const auto& stepping : integrators())
+      if (std::ranges::find(stepping.traits.takes, entry.traits.gives) != stepping.traits.takes.end()) {
+        spec.settings.integrator = {stepping.info.name, {}, {}};
+        break;
+      }
     spec.settings.end = 0.1;
     const Model model = build_model(spec);
     const Summary summary = Simulation(model).run();
@@ -197,6 +214,53 @@ TEST(RedundantFiveBar, RunsWithEveryFormulationThatTakesItAndFlagsReactions) {
     EXPECT_THAT(summary.notes, testing::Contains(HasSubstr("force.top.x"))) << entry.info.name;
     EXPECT_LT(summary.position_error_max, 1e-10) << entry.info.name;
   }
+}
+
+struct Outcome {
+  Summary summary;
+  std::vector<std::string> columns;
+  std::vector<double> last;
+};
+
+Outcome short_run(const std::string& name, const std::string& coordinates) {
+  Spec spec = test::library_spec(name);
+  spec.settings.coordinates = {coordinates, {}, {}};
+  spec.settings.end = 0.1;
+  const Model model = build_model(spec);
+  Simulation simulation(model);
+  Outcome outcome;
+  outcome.columns = simulation.columns();
+  Observer observer;
+  observer.row = [&](std::span<const double> row) { outcome.last.assign(row.begin(), row.end()); };
+  outcome.summary = simulation.run(observer);
+  return outcome;
+}
+
+TEST(AutoFormulation, PicksByTheModelAndSaysWhy) {
+  const auto expect = [](const std::string& model, const std::string& coordinates, const std::string& chosen) {
+    const Outcome outcome = short_run(model, coordinates);
+    EXPECT_TRUE(outcome.summary.completed) << model << ": " << outcome.summary.status;
+    EXPECT_THAT(outcome.summary.notes, testing::Contains(HasSubstr(chosen))) << model << " in " << coordinates;
+  };
+  expect("chain", "TA", "formulation 'schur' was chosen: nothing is constrained");
+  expect("four_bar", "TA", "formulation 'schur' was chosen: its recursions take linear time where loops are local");
+  expect("five_bar_redundant", "TA", "it leaves out rows that depend on others");
+  // A thin rod by itself has no inertia about its axis.
+  expect("four_bar", "FA", "formulation 'schur' was chosen: 'crank' moves no inertia by itself; it is lent some");
+  expect("five_bar_redundant", "FA", "it is lent some");
+}
+
+/// What it picks for free rods with redundant rows follows the same motion as the recursions.
+TEST(AutoFormulation, IsRightWhereBodiesLackInertiaAndRowsDependOnOthers) {
+  const Outcome tree = short_run("five_bar_redundant", "TA"), free = short_run("five_bar_redundant", "FA");
+  int compared = 0;
+  for (std::size_t i = 0; i < tree.columns.size(); ++i) {
+    const auto other = std::ranges::find(free.columns, tree.columns[i]);
+    if (!tree.columns[i].starts_with("q.") || other == free.columns.end()) continue;
+    EXPECT_NEAR(free.last[static_cast<std::size_t>(other - free.columns.begin())], tree.last[i], 1e-9) << tree.columns[i];
+    ++compared;
+  }
+  EXPECT_GE(compared, 4);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "linkwork/formulations/catalog.h"
@@ -105,13 +106,37 @@ TEST_P(EveryIntegrator, ConvergesWithItsOrder) {
     if (integrator->controls_step()) GTEST_SKIP() << "it has no step size of ours; see ErrorFallsWithTheTolerances";
     const VecX<double> exact = integrated(c.model, "ode5", c.start, c.duration, 3200).y;
     for (const Equations form : entry.traits.takes) {
-      const int coarse = integrator->order() >= 4 ? 20 : 40;
       const auto error = [&](int steps) {
         return (integrated(c.model, entry.info.name, c.start, c.duration, steps, form).y - exact).norm();
       };
+      int coarse = integrator->order() >= 8 ? 3 : (integrator->order() >= 4 ? 20 : 40);
+      constexpr double kSmall = 1e-6;  // the window between the first regular step and rounding is narrow at order 8
+      while (integrator->order() >= 8 && error(coarse) > kSmall) coarse *= 2;
       const double e1 = error(coarse), e2 = error(2 * coarse);
-      EXPECT_NEAR(std::log2(e1 / e2), integrator->order(), 0.5) << c.name << ", errors " << e1 << ", " << e2;
+      EXPECT_NEAR(std::log2(e1 / e2), integrator->order(), std::max(0.5, 0.1 * integrator->order()))
+          << c.name << ", errors " << e1 << ", " << e2;
     }
+  }
+}
+
+/// Differences over too short a first step drown in rounding.
+TEST(Ida, BeginsAtTightTolerances) {
+  for (const std::string name : {"andrews", "spatial_four_bar"}) {
+    Spec spec = test::library_spec(name);
+    spec.settings.end = 0.02;
+    const auto end_of = [&](const std::string& integrator, const std::string& formulation, double rtol) {
+      spec.settings.integrator = {integrator, {}, {}};
+      spec.settings.formulation = {formulation, {}, {}};
+      spec.settings.rtol = rtol;
+      spec.settings.atol = 1e-2 * rtol;
+      const Model model = build_model(spec);
+      Simulation simulation(model);
+      const Summary summary = simulation.run();
+      EXPECT_TRUE(summary.completed) << name << ": " << summary.status;
+      return VecX<double>(simulation.state().q);
+    };
+    const VecX<double> exact = end_of("dopri45", "schur", 1e-12), found = end_of("ida", "ggl", 1e-10);
+    EXPECT_LT((found - exact).norm(), 1e-7 * exact.norm()) << name;
   }
 }
 
@@ -142,8 +167,7 @@ TEST_P(EveryIntegrator, ErrorFallsWithTheTolerances) {
       if (std::ranges::find(entry.traits.takes, formulation.traits.gives) == entry.traits.takes.end()) continue;
       if (formulation.traits.gives == Equations::kAcceleration && formulation.info.name != "schur") continue;
       const auto [loose, few] = end_state(entry.info.name, formulation.info.name, 1e-4);
-      const auto [tight, many] =
-          end_state(entry.info.name, formulation.info.name, formulation.traits.gives == Equations::kIndex2 ? 1e-7 : 1e-8);
+      const auto [tight, many] = end_state(entry.info.name, formulation.info.name, 1e-8);
       const double scale = 1.0 + exact.cwiseAbs().maxCoeff();
       EXPECT_LT((loose - exact).norm(), 2e-2 * scale) << name << ", " << formulation.info.name;
       EXPECT_LT((tight - exact).norm(), 1e-5 * scale) << name << ", " << formulation.info.name;

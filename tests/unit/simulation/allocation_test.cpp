@@ -39,7 +39,10 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
         Case{"bricard", "nullspace-svd", "none", "rk2"}, Case{"bricard", "udwadia-kalaba", "none", "rk2"},
         Case{"bricard", "gigsp", "none", "rk2"}, Case{"bricard", "augmented-lagrangian", "none", "rk2"},
         Case{"bricard", "proximal", "none", "rk2"}, Case{"stewart", "compliance", "none", "rk4"},
-        Case{"bricard", "park", "acceleration", "rk4"}, Case{"five_bar_redundant", "schur", "velocity", "rk4"}}) {
+        Case{"bricard", "park", "acceleration", "rk4"}, Case{"five_bar_redundant", "schur", "velocity", "rk4"},
+        Case{"bricard", "projection", "none", "rk4"}, Case{"slider_crank", "projection", "none", "ode8"},
+        Case{"four_bar", "index3", "none", "generalized-alpha"}, Case{"bricard", "ggl", "none", "newmark"},
+        Case{"stewart", "index3", "none", "hht"}}) {
     Spec spec = test::library_spec(c.model);
     spec.settings.formulation = {c.formulation, {}, {}};
     spec.settings.stabilization = {c.stabilization, {}, {}};

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "linkwork/integrators/catalog.h"
 #include "linkwork/io/comparison_file.h"
 #include "linkwork/simulation/configuration_distance.h"
 #include "linkwork/simulation/simulation.h"
@@ -133,6 +135,21 @@ TEST(Comparison, RunsAllCombinationsInOrder) {
   for (std::size_t i = 0; i < 10; ++i) {
     EXPECT_TRUE(comparison.rows[i].ran());
     EXPECT_NEAR(comparison.rows[i].error, comparison.rows[i + 10].error, 1e-3 * comparison.rows[i].error + 1e-12);
+  }
+}
+
+TEST(Comparison, PacesEveryIntegratorByWhatItGoesBy) {
+  ComparisonPlan by = plan({}, {}, {0.004, 0.001});
+  for (const auto& entry : integrators()) by.integrators.push_back({entry.info.name, {}, {}});
+  by.tolerances = {{1e-3, 1e-5}, {1e-8, 1e-10}};
+  const Comparison comparison = compare_one(problem("four_bar", 0.5), by);
+  ASSERT_EQ(comparison.rows.size(), 2 * by.integrators.size());
+  for (std::size_t i = 0; i < comparison.rows.size(); i += 2) {
+    const ComparisonRow &loose = comparison.rows[i], &tight = comparison.rows[i + 1];
+    EXPECT_TRUE(loose.ran() && tight.ran()) << loose.integrator << ": " << loose.reason << tight.reason;
+    EXPECT_GT(tight.steps, loose.steps) << loose.integrator << " by " << loose.pace();
+    constexpr double kRounding = 1e-11;  // from there on an error need not fall
+    EXPECT_LT(tight.error, std::max(loose.error, kRounding)) << loose.integrator;
   }
 }
 

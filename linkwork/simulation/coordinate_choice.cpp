@@ -1,0 +1,103 @@
+#include "linkwork/simulation/coordinate_choice.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "linkwork/coordinates/fully_augmented.h"
+#include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/tree/aba.h"
+
+namespace linkwork {
+
+namespace {
+
+constexpr double kNode = 620, kBlockNode = 2100, kSpring = 600, kEvaluation = 500;
+/// Cutting has been there before embedding: to embed must be worth something.
+constexpr double kWorthwhile = 0.95;
+
+double tree_cost(const Model& model) {
+  double cost = kEvaluation + kSpring * static_cast<double>(model.springs.size());
+  for (const Node& node : model.tree.nodes) cost += velocity_count(node.kind) > 1 ? kBlockNode : kNode;
+  return cost;
+}
+
+/// By group: not those of clusters so large that choosing their independent coordinates would take longer than it could save, and
+/// none where constraints come and go, or stand at velocity level.
+std::vector<char> embeddable(const Model& model, std::span<const ForceColumns> groups) {
+  constexpr int kMostRows = 250;
+  const bool is_permanent = !model.has_events() && std::ranges::all_of(model.rows, &ConstraintRow::is_permanent);
+  if (!is_permanent) return std::vector<char>(groups.size(), 0);
+  const std::vector<int> cluster = loop_clusters(model.tree, groups);
+  std::vector<int> rows(groups.size(), 0);
+  for (std::size_t g = 0; g < groups.size(); ++g) rows[static_cast<std::size_t>(cluster[g])] += groups[g].columns();
+  std::vector<char> fit;
+  for (int c : cluster) fit.push_back(rows[static_cast<std::size_t>(c)] <= kMostRows);
+  return fit;
+}
+
+std::string closure_name(const Model& model, std::size_t group) {
+  const std::size_t frames = model.frame_closures.size();
+  return group < frames ? model.frame_closures[group].name : model.coordinate_closures[group - frames].name;
+}
+
+}  // namespace
+
+std::vector<CatalogInfo> coordinate_choices() {
+  return {{"auto", "loop by loop, embedded (CE) or cut (TA), by predicted cost", "", {}},
+          {"FA", "every body free, every joint a constraint", "Jain2012", {}},
+          {"CE",
+           "loops as compound bodies that move by their independent coordinates",
+           "Jain2012",
+           {{"analytic", 1.0, "1: planar loops are closed by formula; 0: all by iteration"}}},
+          {"TA", "joint coordinates of a spanning tree, with constraints where loops are cut", "Jain2012", {}}};
+}
+
+CoordinateCosts predict_costs(const Model& model, const State& state) {
+  CoordinateCosts costs;
+  costs.ta = costs.ce = costs.automatic = tree_cost(model);
+  if (model.row_count() == 0) return costs;
+  System system(model);
+  system.update(state);
+  aba_inertias(model.tree, system.work());
+  const bool has_inertia = system.work().massless_node == 0;
+  const std::vector<ForceColumns>& groups = system.terms().groups;
+  const LoopElimination loops(model.tree, groups);
+  const std::vector<char> considered = embeddable(model, groups);
+  Compounds compounds(model.tree, groups, considered);
+  compounds.update_rows(model.tree, system.work(), groups);
+  compounds.choose();
+  costs.embed.assign(groups.size(), 0);
+  for (const Compounds::Cost& compound : compounds.costs()) {
+    CoordinateCosts::Cluster& cluster = costs.clusters.emplace_back();
+    cluster.joints = compound.joints;
+    cluster.rows = compound.rows;
+    cluster.independent = compound.independent;
+    cluster.embedded = compound.instructions;
+    for (int g : compound.groups) {
+      cluster.cut += loops.costs()[static_cast<std::size_t>(g)];
+      cluster.closures.push_back(closure_name(model, static_cast<std::size_t>(g)));
+    }
+    cluster.embed = has_inertia && cluster.embedded < kWorthwhile * cluster.cut;
+    for (int g : compound.groups) costs.embed[static_cast<std::size_t>(g)] = cluster.embed;
+    costs.ta += cluster.cut;
+    costs.ce += cluster.embedded;
+    costs.automatic += cluster.embed ? cluster.embedded : cluster.cut;
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (!considered[g]) {
+      costs.ta += loops.costs()[g];
+      costs.automatic += loops.costs()[g];
+      costs.ce = std::numeric_limits<double>::quiet_NaN();
+    }
+  return costs;
+}
+
+double predict_free_body_cost(const Model& model) {
+  const Model free = fully_augmented(model);
+  const LoopElimination joints(free.tree, ConstraintTerms(free).groups);
+  double cost = tree_cost(free);
+  for (double of_group : joints.costs()) cost += of_group;
+  return cost;
+}
+
+}  // namespace linkwork
