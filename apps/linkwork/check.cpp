@@ -74,6 +74,22 @@ void print_start(const AssemblyReport& assembly) {
   if (assembly.moved.size() > kMostLines) print_line("", fmt::format("and {} more", assembly.moved.size() - kMostLines));
 }
 
+/// What constrains velocities only, and what comes and goes.
+void print_switching(const Model& model) {
+  const auto print = [](const std::string& label, const auto& things, const std::string& what) {
+    std::vector<std::string> names;
+    for (const auto& thing : things) names.push_back("'" + thing.name + "'");
+    if (!names.empty()) print_line(label, listed(names) + what);
+  };
+  std::vector<std::string> rows;
+  for (const ConstraintRow& row : model.rows)
+    if (!row.holonomic && !row.switched) rows.push_back(row.name);
+  if (!rows.empty()) print_line("velocities", "constrained by " + listed(rows) + ", which constrain no positions");
+  print("events", model.events, "");
+  print("contacts", model.contacts, ", open or closed as the motion has it");
+  print("friction", model.frictions, ", sticking or sliding");
+}
+
 /// What the choices of coordinates cost, and why 'auto' takes the one it takes.
 void print_coordinates(const CheckReport& report, const Model& model) {
   const auto thousands = [](double instructions) {
@@ -104,6 +120,7 @@ int check_model(const ModelArgument& argument) {
   print_constraints(report, model);
   print_line("freedom", fmt::format("{}: {} less rank {}", counted(report.dof, "degree of freedom"),
                                     counted(report.coordinates, "coordinate"), report.rank));
+  print_switching(model);
   print_start(report.assembly);
   for (const std::string& warning : report.warnings) print_line("warning", highlighted(warning, stdout));
   print_line("formulation", fmt::format("{} ({})", report.formulation, report.formulation_reason));

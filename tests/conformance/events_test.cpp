@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Cholesky>
+#include <Eigen/QR>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -835,6 +836,35 @@ TEST(EventModels, VelocitiesDoNotJumpWithoutAReportedImpulse) {
     for (double jump : jumps) total += jump;
     for (const EventRecord& event : run.summary.events) reported += event.velocity_jump;
     EXPECT_LE(total, reported + 1e-11) << name;
+  }
+}
+
+/// The dense system of the rows in force, on both sides of every switch.
+TEST(EventModels, AccelerationsAtEverySwitchAreThoseOfADenseSolution) {
+  for (const std::string name : {"stick_slip_disc", "latch", "slip_to_roll", "constant_speed_driver", "gripper"}) {
+    int moments = 0;
+    Observer observer;
+    observer.event = [&](EquationsOfMotion& equations, bool) {
+      ++moments;
+      const System& at = equations.system();
+      System system(equations.model());
+      system.set_modes(at.modes());
+      for (std::size_t k = 0; k < equations.model().frictions.size(); ++k) system.set_load(k, at.load(k));
+      system.update(at.state());
+      system.update_forces();
+      const MatX<double> M = system.mass_matrix(), A = system.jacobian();
+      const Eigen::Index n = M.rows(), m = A.rows();
+      MatX<double> K = MatX<double>::Zero(n + m, n + m);
+      K << M, -A.transpose(), A, MatX<double>::Zero(m, m);
+      VecX<double> rhs(n + m);
+      rhs << system.work().tau - system.bias(), system.terms().b;
+      const VecX<double> x = K.completeOrthogonalDecomposition().solve(rhs);
+      const VecX<double> expected = x.head(n);
+      EXPECT_LT(test::relative_difference(equations.solution().vdot, expected), 1e-8) << name << " at " << at.state().t;
+    };
+    const RecordedRun run(test::library_spec(name), observer);
+    EXPECT_TRUE(run.summary.completed) << name << ": " << run.summary.status;
+    EXPECT_GE(moments, 2) << name;
   }
 }
 
