@@ -93,9 +93,9 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
   print_line("methods", methods(model, summary));
   print_line(summary.completed ? "simulated" : "stopped", effort(summary));
   if (started && !model.rows.empty())
-    print_line("constraints",
-               fmt::format("{}, rank {}; largest error {:.2g} in position, {:.2g} in velocity", counted(summary.rows, "row"),
-                           summary.rank, summary.position_error_max, summary.velocity_error_max));
+    print_line("constraints", fmt::format("{}, rank {}; largest error {:.2g} in position, {:.2g} in velocity",
+                                          counted(summary.modules ? model.row_count() : summary.rows, "row"), summary.rank,
+                                          summary.position_error_max, summary.velocity_error_max));
   if (started) print_line("energy", fmt::format("drift {:.2g} of the energy exchanged", summary.energy_drift));
   if (summary.modules) print_modules(summary);
   print_all("event", happenings(summary));
