@@ -77,7 +77,13 @@ Status EquationsOfMotion::find_loads() {
     response_.col(j) = (found_ - moved_) / shift;
     response_(j, j) += 1.0;
   }
-  loads_ += response_.partialPivLu().solve(found_ - loads_);
+  constexpr int kFew = 24;  // so many need no memory of the heap
+  using Few = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kFew, kFew>;
+  moved_ = found_ - loads_;
+  if (count <= kFew)
+    loads_ += Few(response_).partialPivLu().solve(Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kFew, 1>(moved_));
+  else
+    loads_ += response_.partialPivLu().solve(moved_);
   if (!loads_.allFinite()) return {"the friction forces are not finite"};
   if (Status status = solve_with_loads(loads_, found_); !status.ok()) return status;
   if (is_found(kFound)) return {};

@@ -173,6 +173,92 @@ TEST(RollingDisc, AllFormulationsThatGiveAccelerationsAgree) {
   }
 }
 
+/// A planet that rolls on a fixed sun, or inside a fixed ring: its turning against the arm is that of gears.
+TEST(RollingDiscs, TurnLikeGears) {
+  for (const bool inside : {false, true}) {
+    Spec spec = test::spec_of(std::string(R"toml(
+[settings]
+gravity = [0, 0, 0]
+end = 1.0
+[[body]]
+name = "arm"
+solid = { shape = "rod", to = [0.7, 0, 0], mass = 1 }
+[[body]]
+name = "planet"
+solid = { shape = "cylinder", to = [0, 0, 0.1], radius = 0.2, mass = 2 }
+[[joint]]
+name = "arm"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "arm" }
+velocity = 1.5
+fixed = true
+[[joint]]
+name = "axle"
+type = "revolute"
+parent = { body = "arm", at = [0.7, 0, 0] }
+child = { body = "planet" }
+[[closure]]
+name = "mesh"
+type = "rolling-discs"
+a = { body = "ground" }
+b = { body = "planet" }
+radius_a = 0.5
+radius = 0.2
+)toml") + (inside ? "inside = true\n" : ""));
+    for (JointSpec& joint : spec.joints)
+      if (joint.name == "axle") joint.parent.at.x() = inside ? 0.3 : 0.7;
+    const RecordedRun run(spec);
+    ASSERT_TRUE(run.summary.completed) << run.summary.status;
+    EXPECT_NEAR(run.last("v.axle"), (inside ? -1.0 : 1.0) * 0.5 / 0.2 * run.last("v.arm"), 1e-10) << inside;
+    EXPECT_NEAR(run.last("v.arm"), 1.5, 1e-10) << inside;
+    EXPECT_EQ(run.summary.redundant, std::vector<std::string>{"mesh.normal"}) << inside;  // the arm keeps the distance
+  }
+}
+
+TEST(FrictionDrive, KeepsTheRatioThatTheStateGives) {
+  Spec spec = test::spec_of(R"toml(
+[settings]
+gravity = [0, 0, 0]
+end = 2.0
+[[body]]
+name = "a"
+mass = 1
+inertia = [1, 1, 0.3]
+[[body]]
+name = "b"
+mass = 1
+inertia = [1, 1, 0.8]
+[[joint]]
+name = "in"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "a" }
+[[joint]]
+name = "out"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "b" }
+[[closure]]
+name = "variator"
+type = "friction-drive"
+joints = ["in", "out"]
+ratio = "0.5 + 0.2*q.in"
+[[force]]
+type = "torque"
+joint = "in"
+value = "1 + sin(3*t)"
+)toml");
+  const RecordedRun run(spec);
+  ASSERT_TRUE(run.summary.completed) << run.summary.status;
+  EXPECT_EQ(run.summary.dof, 1);
+  EXPECT_GT(run.last("q.in"), 0.5);
+  EXPECT_NEAR(run.last("v.out"), (0.5 + 0.2 * run.last("q.in")) * run.last("v.in"), 1e-10);
+  // Integrable here: q.out = 0.5 q.in + 0.1 q.in^2, a relation that nothing but the velocities was asked for.
+  EXPECT_NEAR(run.last("q.out"), 0.5 * run.last("q.in") + 0.1 * std::pow(run.last("q.in"), 2), 1e-9);
+  EXPECT_LT(run.summary.energy_drift, 1e-9);
+}
+
 TEST(Nonholonomic, ReuseOfAnOldInverseIsRefusedUnlessForced) {
   Spec spec = test::library_spec("upright_disc");
   spec.settings.end = 1.0;

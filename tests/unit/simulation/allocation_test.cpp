@@ -33,17 +33,29 @@ struct Case {
 };
 
 TEST(Allocation, NoneInAnyStepAfterTheFirst) {
-  for (const Case& c :
-       {Case{"four_bar", "schur", "projection", "rk4"}, Case{"four_bar", "lagrange", "baumgarte", "rk2"},
-        Case{"stewart", "schur", "projection", "dopri45"}, Case{"bricard", "schur", "none", "semi-implicit-euler"},
-        Case{"gear_train", "schur", "projection", "ode5"}, Case{"bricard", "nullspace-qr", "none", "rk2"},
-        Case{"bricard", "nullspace-svd", "none", "rk2"}, Case{"bricard", "udwadia-kalaba", "none", "rk2"},
-        Case{"bricard", "gigsp", "none", "rk2"}, Case{"bricard", "augmented-lagrangian", "none", "rk2"},
-        Case{"bricard", "proximal", "none", "rk2"}, Case{"stewart", "compliance", "none", "rk4"},
-        Case{"bricard", "park", "acceleration", "rk4"}, Case{"five_bar_redundant", "schur", "velocity", "rk4"},
-        Case{"bricard", "projection", "none", "rk4"}, Case{"slider_crank", "projection", "none", "ode8"},
-        Case{"four_bar", "index3", "none", "generalized-alpha"}, Case{"bricard", "ggl", "none", "newmark"},
-        Case{"stewart", "index3", "none", "hht"}}) {
+  for (const Case& c : {Case{"four_bar", "schur", "projection", "rk4"},
+                        Case{"four_bar", "lagrange", "baumgarte", "rk2"},
+                        Case{"stewart", "schur", "projection", "dopri45"},
+                        Case{"bricard", "schur", "none", "semi-implicit-euler"},
+                        Case{"gear_train", "schur", "projection", "ode5"},
+                        Case{"bricard", "nullspace-qr", "none", "rk2"},
+                        Case{"bricard", "nullspace-svd", "none", "rk2"},
+                        Case{"bricard", "udwadia-kalaba", "none", "rk2"},
+                        Case{"bricard", "gigsp", "none", "rk2"},
+                        Case{"bricard", "augmented-lagrangian", "none", "rk2"},
+                        Case{"bricard", "proximal", "none", "rk2"},
+                        Case{"stewart", "compliance", "none", "rk4"},
+                        Case{"bricard", "park", "acceleration", "rk4"},
+                        Case{"five_bar_redundant", "schur", "velocity", "rk4"},
+                        Case{"bricard", "projection", "none", "rk4"},
+                        Case{"slider_crank", "projection", "none", "ode8"},
+                        Case{"four_bar", "index3", "none", "generalized-alpha"},
+                        Case{"bricard", "ggl", "none", "newmark"},
+                        Case{"stewart", "index3", "none", "hht"},
+                        Case{"snakeboard", "schur", "projection", "rk4"},
+                        Case{"upright_disc", "schur", "post", "rk4"},
+                        Case{"stick_slip_disc", "schur", "projection", "rk4"},
+                        Case{"slip_to_roll", "gigsp", "projection", "rk4"}}) {
     Spec spec = test::library_spec(c.model);
     spec.settings.formulation = {c.formulation, {}, {}};
     spec.settings.stabilization = {c.stabilization, {}, {}};
