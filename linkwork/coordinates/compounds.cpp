@@ -251,7 +251,7 @@ void Compounds::choose(Compound& compound, bool sparse) {
   compound.D.setZero(n, n);
   compound.force.setZero(n);
   compound.solved.setZero(n);
-  if (n > 0) compound.factor = Eigen::LLT<MatX<double>>(n);
+  if (n > 0) compound.factor.compute(MatX<double>::Identity(n, n));
 }
 
 /// Strongly connected sets of rows, where a row needs another if it involves the coordinate that the other gives (Tarjan); they

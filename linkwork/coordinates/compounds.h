@@ -105,8 +105,8 @@ class Compounds {
     std::vector<Wrench<double>> U;
     MatX<double> D;
     VecX<double> force, solved, column;
-    mutable std::vector<double> shift;  // by dof
-    Eigen::LLT<MatX<double>> factor;
+    mutable std::vector<double> shift;                                            // by dof
+    Eigen::LLT<MatX<double>> factor{MatX<double>(MatX<double>::Identity(1, 1))};  // copied before it is first computed
 
     int columns() const { return static_cast<int>(independent.size()) + 1; }
   };
