@@ -34,7 +34,7 @@ The exit code is 0 whether the claims hold or not.
 Examples:
   linkwork list studies
   linkwork study generalized-inverse
-  linkwork study generalized-inverse --quick --out /tmp/study)";
+  linkwork study generalized-inverse --quick --out out/quick)";
 
 struct StudyOptions {
   std::string name;

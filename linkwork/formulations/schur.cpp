@@ -54,8 +54,8 @@ class Schur : public Formulation {
     return {};
   }
 
-  static constexpr double kLent =
-      1e-2;  // relative to the inertia the body has in other directions; less is taken back sooner, but rounds worse
+  /// Relative to the inertia the body has in other directions. Less is taken back sooner, but rounds worse.
+  static constexpr double kLent = 1e-2;
   struct Loan {
     int node;
     double turning, sliding;
@@ -151,6 +151,7 @@ class Schur : public Formulation {
     for (Loan& loan : loans_) loan.dw.setZero(), loan.dv.setZero();
     return growth < 0.5 ? Status{} : Status{refusal(system, node)};
   }
+
   double largest_acceleration() const {
     double size = 0.0;
     for (const Loan& loan : loans_) size = std::max({size, loan.dw.norm(), loan.dv.norm()});
