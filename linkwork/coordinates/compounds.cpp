@@ -5,11 +5,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
 
-#include "linkwork/linalg/rank.h"
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/link_rotation.h"
 
@@ -111,6 +109,24 @@ Compounds::Compounds(const Tree& tree, std::span<const ForceColumns> groups, std
     if (embed[g]) members[at(cluster[g])].push_back(static_cast<int>(g));
   for (const std::vector<int>& of_one : members)
     if (!of_one.empty()) add_compound(tree, groups, of_one, first_rows, first_values_);
+  share_scratch();
+}
+
+/// Follows the inward pass: a compound takes the first scratch that is not in use.
+void Compounds::share_scratch() {
+  std::vector<char> in_use;
+  for (std::size_t node = compound_of_.size(); node-- > 1;) {
+    if (compound_of_[node] < 0) continue;
+    Compound& compound = compounds_[at(compound_of_[node])];
+    if (local_[node] + 1 == static_cast<int>(compound.nodes.size())) {
+      const auto unused = std::ranges::find(in_use, 0);
+      compound.scratch = static_cast<int>(unused - in_use.begin());
+      if (unused == in_use.end()) in_use.push_back(0);
+      in_use[at(compound.scratch)] = 1;
+    }
+    if (local_[node] == 0) in_use[at(compound.scratch)] = 0;
+  }
+  scratch_.resize(in_use.size());
 }
 
 void Compounds::add_compound(const Tree& tree, std::span<const ForceColumns> groups, const std::vector<int>& members,
@@ -147,7 +163,7 @@ void Compounds::add_compound(const Tree& tree, std::span<const ForceColumns> gro
       compound.rows.push_back(std::move(row));
     }
   }
-  compound.shift.resize(compound.dofs.size());
+  shift_.resize(std::max(shift_.size(), compound.dofs.size()));
   compounds_.push_back(std::move(compound));
 }
 
@@ -156,293 +172,161 @@ void Compounds::update_rows(const Tree& tree, const TreeWork<double>& work, std:
     if (embedded_[g]) groups[g].write_rows(tree, work, &A_[at(first_values_[g])]);
 }
 
-void Compounds::choose(bool sparse) {
-  rank_ = 0;
-  std::size_t inverse = 0;
-  int largest = 1;
-  for (Compound& compound : compounds_) {
-    choose(compound, sparse);
-    for (Block& block : compound.blocks) {
-      const auto k = block.rows.size();
-      block.inverse = inverse;
-      inverse += k * k;
-      largest = std::max(largest, static_cast<int>(k));
-    }
-  }
-  compounds_ = std::vector<Compound>(compounds_);  // anew in one piece of memory: choosing has scattered them
-  inverse_.resize(inverse);
-  scratch_.resize(at(2 * largest * largest));
-  chosen_ = true;
-}
-
-/// Gaussian elimination with pivots that are large and touch few other rows and columns. Coordinates without a pivot are
-/// independent, rows without one are dependent.
-void Compounds::choose(Compound& compound, bool sparse) {
-  constexpr double kLargeEnough = 0.1;
-  const int rows = static_cast<int>(compound.rows.size()), dofs = static_cast<int>(compound.dofs.size());
-  std::vector<std::map<int, double>> a(at(rows));
-  std::vector<double> scale(at(rows), 0.0);
-  std::vector<int> touched(at(dofs), 0);  // rows that involve a coordinate
-  for (int r = 0; r < rows; ++r)
-    for (const Entry& entry : compound.rows[at(r)].entries) {
-      const double value = A_[at(entry.value)] * compound.unit[at(entry.dof)];
-      a[at(r)][entry.dof] = value;
-      scale[at(r)] = std::max(scale[at(r)], std::abs(value));
-      ++touched[at(entry.dof)];
-    }
-  const double typical = *std::ranges::max_element(scale);
-  std::vector<int> row_of_dof(at(dofs), -1);
-  std::vector<char> done(at(rows), 0);
-  const double tolerance = std::sqrt(kRankTolerance);
-  for (;;) {
-    int pivot_row = -1, pivot_dof = -1;
-    double best_cost = std::numeric_limits<double>::infinity(), best_size = 0.0;
-    for (int r = 0; r < rows; ++r) {
-      if (done[at(r)]) continue;
-      double largest = 0.0;
-      for (const auto& [dof, value] : a[at(r)]) largest = std::max(largest, std::abs(value));
-      if (largest <= tolerance * std::max(scale[at(r)], 1e-3 * typical)) continue;
-      for (const auto& [dof, value] : a[at(r)]) {
-        if (std::abs(value) < kLargeEnough * largest) continue;
-        const double cost = sparse ? (static_cast<double>(a[at(r)].size()) - 1.0) * (touched[at(dof)] - 1.0) : 0.0;
-        const double size = std::abs(value) / std::max(scale[at(r)], 1e-3 * typical);
-        if (cost > best_cost || (cost == best_cost && size <= best_size)) continue;
-        best_cost = cost, best_size = size, pivot_row = r, pivot_dof = dof;
-      }
-    }
-    if (pivot_row < 0) break;
-    done[at(pivot_row)] = 1;
-    row_of_dof[at(pivot_dof)] = pivot_row;
-    const std::map<int, double>& pivot = a[at(pivot_row)];
-    for (const auto& [dof, value] : pivot) --touched[at(dof)];
-    for (int r = 0; r < rows; ++r) {
-      if (done[at(r)]) continue;
-      const auto found = a[at(r)].find(pivot_dof);
-      if (found == a[at(r)].end()) continue;
-      const double factor = found->second / pivot.at(pivot_dof);
-      for (const auto& [dof, value] : pivot) {
-        if (dof == pivot_dof) continue;
-        const auto [entry, added] = a[at(r)].try_emplace(dof, 0.0);
-        if (added) ++touched[at(dof)];
-        entry->second -= factor * value;
-      }
-      a[at(r)].erase(found);
-      --touched[at(pivot_dof)];
-    }
-  }
-  compound.independent.clear();
-  for (int dof = 0; dof < dofs; ++dof)
-    if (row_of_dof[at(dof)] < 0) compound.independent.push_back(dof);
-  for (int r = 0; r < rows; ++r) {
-    dependent_[at(compound.rows[at(r)].row)] = done[at(r)] ? 0 : 1;
-    rank_ += done[at(r)];
-  }
-  arrange_blocks(compound, row_of_dof);
-
-  const int n = static_cast<int>(compound.independent.size());
-  const std::size_t columns = at(n + 1), nodes = compound.nodes.size();
-  compound.G.assign(compound.dofs.size() * columns, 0.0);
-  for (int k = 0; k < n; ++k) compound.G[at(compound.independent[at(k)]) * columns + at(k)] = 1.0;
-  compound.V.assign(nodes * columns, {});
-  compound.carried.assign(nodes * columns, {});
-  compound.composite.assign(nodes, {});
-  compound.bias.assign(nodes, {});
-  compound.U.assign(columns, {});
-  compound.D.setZero(n, n);
-  compound.force.setZero(n);
-  compound.solved.setZero(n);
-  if (n > 0) compound.factor.compute(MatX<double>::Identity(n, n));
-}
-
-/// Strongly connected sets of rows, where a row needs another if it involves the coordinate that the other gives (Tarjan); they
-/// come out in the order they can be solved.
-void Compounds::arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof) {
-  const int rows = static_cast<int>(compound.rows.size());
-  std::vector<int> dof_of_row(at(rows), -1);
-  for (std::size_t dof = 0; dof < row_of_dof.size(); ++dof)
-    if (row_of_dof[dof] >= 0) dof_of_row[at(row_of_dof[dof])] = static_cast<int>(dof);
-  compound.blocks.clear();
-  std::vector<int> index(at(rows), -1), low(at(rows), 0), stack;
-  std::vector<char> on_stack(at(rows), 0);
-  int counter = 0;
-  const std::function<void(int)> visit = [&](int r) {
-    index[at(r)] = low[at(r)] = counter++;
-    stack.push_back(r);
-    on_stack[at(r)] = 1;
-    for (const Entry& entry : compound.rows[at(r)].entries) {
-      const int other = row_of_dof[at(entry.dof)];
-      if (other < 0 || other == r) continue;
-      if (index[at(other)] < 0) {
-        visit(other);
-        low[at(r)] = std::min(low[at(r)], low[at(other)]);
-      } else if (on_stack[at(other)]) {
-        low[at(r)] = std::min(low[at(r)], index[at(other)]);
-      }
-    }
-    if (low[at(r)] != index[at(r)]) return;
-    Block block;
-    for (int member = -1; member != r;) {
-      member = stack.back();
-      stack.pop_back();
-      on_stack[at(member)] = 0;
-      block.rows.push_back(member);
-      block.dependents.push_back(dof_of_row[at(member)]);
-    }
-    for (int member : block.rows) {
-      std::vector<int> inside(block.dependents.size(), -1);
-      std::vector<Entry> others;
-      for (const Entry& entry : compound.rows[at(member)].entries) {
-        const auto found = std::ranges::find(block.dependents, entry.dof);
-        if (found != block.dependents.end())
-          inside[static_cast<std::size_t>(found - block.dependents.begin())] = entry.value;
-        else
-          others.push_back(entry);
-      }
-      block.entries.insert(block.entries.end(), inside.begin(), inside.end());
-      block.others.push_back(std::move(others));
-    }
-    compound.blocks.push_back(std::move(block));
-  };
-  for (int r = 0; r < rows; ++r)
-    if (dof_of_row[at(r)] >= 0 && index[at(r)] < 0) visit(r);
+std::span<const Compounds::Block> Compounds::blocks(const Compound& compound) const {
+  return {blocks_.data() + compound.first_block, blocks_.data() + compound.last_block};
 }
 
 /// Solves A_d x_d = right_side(row) - A_i x_i for the dependent entries of x, which stand `stride` apart.
 template <class Known>
 void Compounds::solve_blocks(const Compound& compound, Known&& right_side, double* x, int stride) const {
-  for (const Block& block : compound.blocks) {
-    const std::size_t k = block.rows.size();
-    double* const rhs = scratch_.data();
-    for (std::size_t r = 0; r < k; ++r) {
-      double sum = right_side(compound.rows[at(block.rows[r])].row);
-      for (const Entry& entry : block.others[r]) sum -= A_[at(entry.value)] * x[entry.dof * stride];
+  for (const Block& block : blocks(compound)) {
+    const int k = block.size;
+    double* const rhs = solving_.data();
+    for (int r = 0; r < k; ++r) {
+      const SolvedRow& row = solved_rows_[at(block.first_row + r)];
+      double sum = right_side(row.row);
+      for (int o = row.first_other; o < row.last_other; ++o) sum -= A_[at(others_[at(o)].value)] * x[others_[at(o)].dof * stride];
       rhs[r] = sum;
     }
-    const double* const inverse = &inverse_[block.inverse];
-    for (std::size_t d = 0; d < k; ++d) {
+    const double* const inverse = &inverse_[at(block.inverse)];
+    const int* const dependents = &indices_[at(block.dependents)];
+    for (int d = 0; d < k; ++d) {
       double sum = 0.0;
-      for (std::size_t r = 0; r < k; ++r) sum += inverse[d * k + r] * rhs[r];
-      x[block.dependents[d] * stride] = sum;
+      for (int r = 0; r < k; ++r) sum += inverse[d * k + r] * rhs[r];
+      x[dependents[d] * stride] = sum;
     }
   }
 }
 
-double Compounds::factor() {
+double Compounds::factor(Compound& compound) {
+  for (const Block& block : blocks(compound)) {
+    const int k = block.size;
+    double* const inverse = &inverse_[at(block.inverse)];
+    const int* const entries = &indices_[at(block.entries)];
+    for (int i = 0; i < k * k; ++i) inverse[i] = entries[i] < 0 ? 0.0 : A_[at(entries[i])];
+    if (!(invert(inverse, k, solving_.data()) > 0.0)) return std::numeric_limits<double>::infinity();
+  }
   double fastest = 0.0;
-  for (Compound& compound : compounds_) {
-    for (const Block& block : compound.blocks) {
-      const int k = static_cast<int>(block.rows.size());
-      double* const inverse = &inverse_[block.inverse];
-      for (int i = 0; i < k * k; ++i) inverse[i] = block.entries[at(i)] < 0 ? 0.0 : A_[at(block.entries[at(i)])];
-      if (!(invert(inverse, k, scratch_.data()) > 0.0)) return std::numeric_limits<double>::infinity();
-    }
-    const int columns = compound.columns();
-    for (int k = 0; k + 1 < columns; ++k) {
-      solve_blocks(
-          compound, [](int) { return 0.0; }, &compound.G[at(k)], columns);
-      const double unit = compound.unit[at(compound.independent[at(k)])];
-      for (const Block& block : compound.blocks)
-        for (int dof : block.dependents)
-          fastest = std::max(fastest, std::abs(compound.G[at(dof * columns + k)]) * unit / compound.unit[at(dof)]);
-    }
+  const int columns = compound.columns();
+  for (int k = 0; k + 1 < columns; ++k) {
+    solve_blocks(
+        compound, [](int) { return 0.0; }, &compound.G[at(k)], columns);
+    const double unit = compound.unit[at(compound.independent[at(k)])];
+    for (const Block& block : blocks(compound))
+      for (int d = 0; d < block.size; ++d) {
+        const int dof = indices_[at(block.dependents + d)];
+        fastest = std::max(fastest, std::abs(compound.G[at(dof * columns + k)]) * unit / compound.unit[at(dof)]);
+      }
   }
   return std::isfinite(fastest) ? fastest : std::numeric_limits<double>::infinity();
+}
+
+double Compounds::factor() {
+  double fastest = 0.0;
+  for (Compound& compound : compounds_) fastest = std::max(fastest, factor(compound));
+  return fastest;
+}
+
+double Compounds::settle(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups,
+                         const VecX<double>& u, VecX<double>& v) {
+  double fastest = 0.0;
+  for (Compound& compound : compounds_) {
+    for (int g : compound.groups) groups[at(g)].write_rows(tree, work, &A_[at(first_values_[at(g)])]);
+    fastest = std::max(fastest, factor(compound));
+    settle_velocities(compound, u, v);
+  }
+  return fastest;
 }
 
 void Compounds::correction(const VecX<double>& phi, VecX<double>& dq) const {
   dq.setZero();
   for (const Compound& compound : compounds_) {
     // The coordinates of a compound need not be consecutive.
-    std::vector<double>& x = compound.shift;
-    std::ranges::fill(x, 0.0);
+    std::ranges::fill(shift_, 0.0);
     solve_blocks(
-        compound, [&](int row) { return -phi[row]; }, x.data(), 1);
-    for (std::size_t d = 0; d < compound.dofs.size(); ++d) dq[compound.dofs[d]] = x[d];
+        compound, [&](int row) { return -phi[row]; }, shift_.data(), 1);
+    for (std::size_t d = 0; d < compound.dofs.size(); ++d) dq[compound.dofs[d]] = shift_[d];
   }
 }
 
-void Compounds::settle_velocities(const VecX<double>& u, VecX<double>& v) const {
-  for (const Compound& compound : compounds_) {
-    std::vector<double>& x = compound.shift;
-    for (std::size_t d = 0; d < compound.dofs.size(); ++d) x[d] = v[compound.dofs[d]];
-    solve_blocks(
-        compound, [&](int row) { return u[row]; }, x.data(), 1);
-    for (std::size_t d = 0; d < compound.dofs.size(); ++d) v[compound.dofs[d]] = x[d];
-  }
+void Compounds::settle_velocities(const Compound& compound, const VecX<double>& u, VecX<double>& v) const {
+  for (std::size_t d = 0; d < compound.dofs.size(); ++d) shift_[d] = v[compound.dofs[d]];
+  solve_blocks(
+      compound, [&](int row) { return u[row]; }, shift_.data(), 1);
+  for (std::size_t d = 0; d < compound.dofs.size(); ++d) v[compound.dofs[d]] = shift_[d];
 }
 
-void Compounds::update_motions(const Tree& tree, const TreeWork<double>& work, const VecX<double>& b) {
-  for (Compound& compound : compounds_) {
-    const int columns = compound.columns();
-    solve_blocks(
-        compound, [&](int row) { return b[row]; }, &compound.G[at(columns - 1)], columns);
-    int dof = 0;
-    for (std::size_t i = 0; i < compound.nodes.size(); ++i) {
-      const int index = compound.nodes[i];
-      const Node& node = tree.nodes[at(index)];
-      const int nv = velocity_count(node.kind);
-      Twist<double>* const V = &compound.V[i * at(columns)];
-      const Twist<double>* const V_parent =
-          node.parent == compound.base ? nullptr : &compound.V[at(local_[at(node.parent)] * columns)];
-      std::array<double, 6> x{};
-      for (int k = 0; k < columns; ++k) {
-        V[k] = V_parent ? V_parent[k] : Twist<double>{};
-        if (V_parent) link::motion_to_child(tree, work, index, V[k].w, V[k].v);
-        for (int c = 0; c < nv; ++c) x[at(c)] = compound.G[at((dof + c) * columns + k)];
-        add_joint_motion(tree, work, index, x.data(), V[k].w, V[k].v);
-      }
-      dof += nv;
+/// g, and the bodies' motions per unit of the independent coordinates.
+void Compounds::start_inward(const Tree& tree, const TreeWork<double>& work, Compound& compound, const VecX<double>& b) {
+  Scratch& scratch = scratch_[at(compound.scratch)];
+  const int columns = compound.columns();
+  solve_blocks(
+      compound, [&](int row) { return b[row]; }, &compound.G[at(columns - 1)], columns);
+  int dof = 0;
+  for (std::size_t i = 0; i < compound.nodes.size(); ++i) {
+    const int index = compound.nodes[i];
+    const Node& node = tree.nodes[at(index)];
+    const int nv = velocity_count(node.kind);
+    Twist<double>* const V = &scratch.V[i * at(columns)];
+    const Twist<double>* const V_parent =
+        node.parent == compound.base ? nullptr : &scratch.V[at(local_[at(node.parent)] * columns)];
+    std::array<double, 6> x{};
+    for (int k = 0; k < columns; ++k) {
+      V[k] = V_parent ? V_parent[k] : Twist<double>{};
+      if (V_parent) link::motion_to_child(tree, work, index, V[k].w, V[k].v);
+      for (int c = 0; c < nv; ++c) x[at(c)] = compound.G[at((dof + c) * columns + k)];
+      add_joint_motion(tree, work, index, x.data(), V[k].w, V[k].v);
     }
+    dof += nv;
   }
-}
-
-void Compounds::clear(Compound& compound) {
-  compound.D.setZero();
+  scratch.D.setZero(columns - 1, columns - 1);
   compound.force.setZero();
   if (compound.base == 0) return;
-  std::ranges::fill(compound.carried, Wrench<double>{});
-  std::ranges::fill(compound.composite, ArticulatedInertia<double>{});
-  std::ranges::fill(compound.bias, Wrench<double>{});
+  const std::size_t nodes = compound.nodes.size();
+  std::fill_n(scratch.carried.begin(), nodes * at(columns), Wrench<double>{});
+  std::fill_n(scratch.composite.begin(), nodes, ArticulatedInertia<double>{});
+  std::fill_n(scratch.bias.begin(), nodes, Wrench<double>{});
   std::ranges::fill(compound.U, Wrench<double>{});
 }
 
-void Compounds::inward(const Tree& tree, TreeWork<double>& work, int index) {
+void Compounds::inward(const Tree& tree, TreeWork<double>& work, int index, const VecX<double>& b) {
   Compound& compound = compounds_[at(compound_of_[at(index)])];
+  Scratch& scratch = scratch_[at(compound.scratch)];
   const std::size_t i = at(local_[at(index)]);
-  if (i + 1 == compound.nodes.size()) clear(compound);  // its last node comes first
+  if (i + 1 == compound.nodes.size()) start_inward(tree, work, compound, b);  // its last node comes first
   const int n = compound.columns() - 1;
   NodeWork<double>& a = work[index];
-  const Twist<double>* const V = &compound.V[i * at(n + 1)];
+  const Twist<double>* const V = &scratch.V[i * at(n + 1)];
   const Wrench<double> rest = a.IA * V[n];
   a.n += rest.n;
   a.f += rest.f;
   const bool is_free = compound.base == 0;
-  Wrench<double>* const carried = &compound.carried[i * at(n + 1)];
+  Wrench<double>* const carried = &scratch.carried[i * at(n + 1)];
   for (int k = 0; k < n; ++k) {
     const Wrench<double> F = a.IA * V[k];
-    for (int l = 0; l <= k; ++l) compound.D(k, l) += F.n.dot(V[l].w) + F.f.dot(V[l].v);
+    for (int l = 0; l <= k; ++l) scratch.D(k, l) += F.n.dot(V[l].w) + F.f.dot(V[l].v);
     compound.force[k] -= a.n.dot(V[k].w) + a.f.dot(V[k].v);
     if (!is_free) carried[k] += F;
   }
   if (!is_free) {
-    compound.composite[i] += a.IA;
-    compound.bias[i] += Wrench<double>{a.n, a.f};
+    scratch.composite[i] += a.IA;
+    scratch.bias[i] += Wrench<double>{a.n, a.f};
     const int parent = tree.nodes[at(index)].parent;
-    Wrench<double> F = compound.bias[i];
+    Wrench<double> F = scratch.bias[i];
     link::wrench_to_parent(tree, work, index, F.n, F.f);
     const bool at_base = parent == compound.base;
     const std::size_t p = at_base ? 0 : at(local_[at(parent)]);
-    Wrench<double>* const above = at_base ? compound.U.data() : &compound.carried[p * at(n + 1)];
+    Wrench<double>* const above = at_base ? compound.U.data() : &scratch.carried[p * at(n + 1)];
     for (int k = 0; k < n; ++k) {
       link::wrench_to_parent(tree, work, index, carried[k].n, carried[k].f);
       above[k] += carried[k];
     }
-    link::add_seen_from_parent(tree, work, index, compound.composite[i], at_base ? work[parent].IA : compound.composite[p]);
+    link::add_seen_from_parent(tree, work, index, scratch.composite[i], at_base ? work[parent].IA : scratch.composite[p]);
     if (at_base) {
       work[parent].n += F.n;
       work[parent].f += F.f;
     } else {
-      compound.bias[p] += F;
+      scratch.bias[p] += F;
     }
   }
   if (i == 0) finish_inward(work, compound);
@@ -457,28 +341,29 @@ void Compounds::finish_inward(TreeWork<double>& work, Compound& compound) {
     if (tau == 0.0) continue;
     for (int k = 0; k < n; ++k) compound.force[k] += compound.G[d * at(columns) + at(k)] * tau;
   }
+  const MatX<double>& D = scratch_[at(compound.scratch)].D;
   if (n == 1) {
-    if (!(compound.D(0, 0) > 0.0)) work.massless_node = compound.nodes.front();
-    compound.solved[0] = compound.force[0] / compound.D(0, 0);
+    compound.D = D(0, 0);
+    if (!(compound.D > 0.0)) work.massless_node = compound.nodes.front();
+    compound.solved[0] = compound.force[0] / compound.D;
   } else {
-    compound.factor.compute(compound.D);
+    compound.factor.compute(D);
     if (compound.factor.info() != Eigen::Success) work.massless_node = compound.nodes.front();
     compound.solved = compound.factor.solve(compound.force);
   }
   if (compound.base == 0) return;
   NodeWork<double>& base = work[compound.base];
-  VecX<double>& column = compound.column;
   for (int k = 0; k < n; ++k) {
     base.n += compound.solved[k] * compound.U[at(k)].n;
     base.f += compound.solved[k] * compound.U[at(k)].f;
     Wrench<double> UD;  // column k of U D^-1
     if (n == 1) {
-      UD = {compound.U[0].n / compound.D(0, 0), compound.U[0].f / compound.D(0, 0)};
+      UD = {compound.U[0].n / compound.D, compound.U[0].f / compound.D};
     } else {
-      column.setZero(n);
-      column[k] = 1.0;
-      compound.factor.solveInPlace(column);
-      for (int l = 0; l < n; ++l) UD += {column[l] * compound.U[at(l)].n, column[l] * compound.U[at(l)].f};
+      column_.setZero(n);
+      column_[k] = 1.0;
+      compound.factor.solveInPlace(column_);
+      for (int l = 0; l < n; ++l) UD += {column_[l] * compound.U[at(l)].n, column_[l] * compound.U[at(l)].f};
     }
     base.IA.I.downdate(compound.U[at(k)].n, UD.n);
     base.IA.M.downdate(compound.U[at(k)].f, UD.f);
@@ -494,7 +379,7 @@ void Compounds::outward(const Tree& tree, TreeWork<double>& work, int index, Vec
       const NodeWork<double>& base = work[compound.base];
       for (int k = 0; k < n; ++k) compound.force[k] -= compound.U[at(k)].n.dot(base.dw) + compound.U[at(k)].f.dot(base.dv);
       if (n == 1)
-        compound.solved[0] = compound.force[0] / compound.D(0, 0);
+        compound.solved[0] = compound.force[0] / compound.D;
       else
         compound.solved = compound.factor.solve(compound.force);
     }
@@ -515,17 +400,18 @@ void Compounds::outward(const Tree& tree, TreeWork<double>& work, int index, Vec
 /// A_d' lambda = r_d, block by block in the opposite order.
 void Compounds::multipliers(const VecX<double>& residual, VecX<double>& lambda) const {
   for (const Compound& compound : compounds_) {
-    std::vector<double>& left = compound.shift;
-    for (std::size_t d = 0; d < compound.dofs.size(); ++d) left[d] = residual[compound.dofs[d]];
+    for (std::size_t d = 0; d < compound.dofs.size(); ++d) shift_[d] = residual[compound.dofs[d]];
     for (const Row& row : compound.rows) lambda[row.row] = 0.0;
-    for (auto block = compound.blocks.rbegin(); block != compound.blocks.rend(); ++block) {
-      const std::size_t k = block->rows.size();
-      const double* const inverse = &inverse_[block->inverse];
-      for (std::size_t r = 0; r < k; ++r) {
+    for (int i = compound.last_block; i-- > compound.first_block;) {
+      const Block& block = blocks_[at(i)];
+      const double* const inverse = &inverse_[at(block.inverse)];
+      for (int r = 0; r < block.size; ++r) {
+        const SolvedRow& row = solved_rows_[at(block.first_row + r)];
         double sum = 0.0;
-        for (std::size_t d = 0; d < k; ++d) sum += inverse[d * k + r] * left[at(block->dependents[d])];
-        lambda[compound.rows[at(block->rows[r])].row] = sum;
-        for (const Entry& entry : block->others[r]) left[at(entry.dof)] -= A_[at(entry.value)] * sum;
+        for (int d = 0; d < block.size; ++d) sum += inverse[d * block.size + r] * shift_[at(indices_[at(block.dependents + d)])];
+        lambda[row.row] = sum;
+        for (int o = row.first_other; o < row.last_other; ++o)
+          shift_[at(others_[at(o)].dof)] -= A_[at(others_[at(o)].value)] * sum;
       }
     }
   }
@@ -555,11 +441,13 @@ std::vector<Compounds::Cost> Compounds::costs() const {
     if (compound.base != 0) sum += nodes * (kOnBody + kColumnOnBody * n) + 30.0 * n * n;
     sum += n * n * n / 3.0 + 4.0 * n * n;
     for (const Row& row : compound.rows) sum += kPerRow + kPerEntry * static_cast<double>(row.entries.size());
-    for (const Block& block : compound.blocks) {
-      const auto k = static_cast<double>(block.rows.size());
+    for (const Block& block : blocks(compound)) {
+      const double k = block.size;
       sum += kSolve * k * k * k;
-      for (const std::vector<Entry>& others : block.others)
-        sum += kSolvePair * columns * (k + static_cast<double>(others.size()));
+      for (int r = 0; r < block.size; ++r) {
+        const SolvedRow& row = solved_rows_[at(block.first_row + r)];
+        sum += kSolvePair * columns * (k + row.last_other - row.first_other);
+      }
     }
     cost.instructions = sum;
   }
@@ -569,10 +457,12 @@ std::vector<Compounds::Cost> Compounds::costs() const {
 std::vector<Compounds::Solved> Compounds::order_of_solution() const {
   std::vector<Solved> order;
   for (const Compound& compound : compounds_)
-    for (const Block& block : compound.blocks) {
+    for (const Block& block : blocks(compound)) {
       Solved& solved = order.emplace_back();
-      for (int row : block.rows) solved.rows.push_back(compound.rows[at(row)].row);
-      for (int dof : block.dependents) solved.dofs.push_back(compound.dofs[at(dof)]);
+      for (int r = 0; r < block.size; ++r) {
+        solved.rows.push_back(solved_rows_[at(block.first_row + r)].row);
+        solved.dofs.push_back(compound.dofs[at(indices_[at(block.dependents + r)])]);
+      }
     }
   return order;
 }

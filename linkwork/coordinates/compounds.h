@@ -35,18 +35,17 @@ class Compounds {
   /// with the largest pivots.
   void choose(bool sparse = true);
   bool chosen() const { return chosen_; }
-  /// A_d^-1, and G. Returns how fast a dependent coordinate moves at most when an independent one moves by 1, with lengths
-  /// measured in units of the mechanism's: large near a position where the choice is bad.
+  /// A_d^-1, and G, of the rows as they are. Returns how fast a dependent coordinate moves at most when an independent one moves
+  /// by 1, with lengths measured in units of the mechanism's: large near a position where the choice is bad.
   double factor();
+  /// update_rows(), factor(), and v_d from v_i (1), compound by compound, so that each is read from memory once.
+  double settle(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& u,
+                VecX<double>& v);
   /// A displacement of dependent coordinates that removes the position errors phi, to first order.
   void correction(const VecX<double>& phi, VecX<double>& dq) const;
-  /// v_d from v_i.  (1)
-  void settle_velocities(const VecX<double>& u, VecX<double>& v) const;
-  /// g, and the bodies' motions per unit of the independent coordinates.
-  void update_motions(const Tree& tree, const TreeWork<double>& work, const VecX<double>& b);
 
   /// The parts of the recursion at one node of a compound: see aba.h. (2)
-  void inward(const Tree& tree, TreeWork<double>& work, int node);
+  void inward(const Tree& tree, TreeWork<double>& work, int node, const VecX<double>& b);
   void outward(const Tree& tree, TreeWork<double>& work, int node, VecX<double>& vdot);
 
   /// lambda of the embedded rows, from what the other forces leave of M vdot + c - tau.
@@ -80,54 +79,73 @@ class Compounds {
     int row;                     // of the constraints
     std::vector<Entry> entries;  // all coordinates the row may depend on
   };
-  /// Rows that are solved together for as many coordinates.
+  /// Rows that are solved together for as many coordinates. All in one piece of memory each, as they are read in order.
   struct Block {
-    std::vector<int> rows;                   // positions in the compound's rows
-    std::vector<int> dependents;             // positions in the compound's dofs
-    std::vector<int> entries;                // in A_ by row, then by dependent; -1: zero
-    std::vector<std::vector<Entry>> others;  // by row: what is known before
-    std::size_t inverse;                     // in inverse_
+    int size;
+    int first_row;   // in solved_rows_
+    int dependents;  // in indices_: positions in the compound's dofs
+    int entries;     // in indices_: of A_ by row, then by dependent; -1: zero
+    int inverse;     // in inverse_
+  };
+  struct SolvedRow {
+    int row;                      // of the constraints
+    int first_other, last_other;  // in others_: what is known before
   };
   struct Compound {
     int base;
+    int first_block = 0, last_block = 0;  // in the order they can be solved
+    int scratch = 0;                      // which of scratch_ it uses
+    double D = 0.0;                       // of (2), if there is but one independent coordinate
     std::vector<int> groups;
-    std::vector<int> nodes;    // ascending
-    std::vector<int> dofs;     // ascending
-    std::vector<double> unit;  // by dof: length for slides, 1 for turns
-    std::vector<Row> rows;
-    std::vector<Block> blocks;                          // in the order they can be solved
-    std::vector<int> independent;                       // positions in dofs
-    std::vector<double> G;                              // by dof: its row of G, then g
+    std::vector<int> nodes;        // ascending
+    std::vector<int> dofs;         // ascending
+    std::vector<double> unit;      // by dof: length for slides, 1 for turns
+    std::vector<Row> rows;         // of which the coordinates are chosen
+    std::vector<int> independent;  // positions in dofs
+    std::vector<double> G;         // by dof: its row of G, then g
+    std::vector<Wrench<double>> U;
+    VecX<double> force, solved;
+    Eigen::LLT<MatX<double>> factor{MatX<double>(MatX<double>::Identity(1, 1))};  // of D, if there are several
+
+    int columns() const { return static_cast<int>(independent.size()) + 1; }
+  };
+  /// What the inward pass needs from a compound's last node to its first. Compounds whose passes do not overlap share it.
+  struct Scratch {
     std::vector<Twist<double>> V;                       // by node: the columns V^k, then the one of g
     std::vector<Wrench<double>> carried;                // by node and column: sum of I_j V_j outboard
     std::vector<ArticulatedInertia<double>> composite;  // by node
     std::vector<Wrench<double>> bias;                   // by node
-    std::vector<Wrench<double>> U;
     MatX<double> D;
-    VecX<double> force, solved, column;
-    mutable std::vector<double> shift;                                            // by dof
-    Eigen::LLT<MatX<double>> factor{MatX<double>(MatX<double>::Identity(1, 1))};  // copied before it is first computed
-
-    int columns() const { return static_cast<int>(independent.size()) + 1; }
   };
 
   void add_compound(const Tree& tree, std::span<const ForceColumns> groups, const std::vector<int>& members,
                     std::span<const int> first_rows, std::span<const int> first_values);
+  void share_scratch();
   void choose(Compound& compound, bool sparse);
   void arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof);
+  void add_block(const Compound& compound, std::span<const int> rows, std::span<const int> dependents);
+  std::span<const Block> blocks(const Compound& compound) const;
   template <class Known>
   void solve_blocks(const Compound& compound, Known&& right_side, double* x, int stride) const;
-  static void clear(Compound& compound);
+  double factor(Compound& compound);
+  void settle_velocities(const Compound& compound, const VecX<double>& u, VecX<double>& v) const;
+  void start_inward(const Tree& tree, const TreeWork<double>& work, Compound& compound, const VecX<double>& b);
   void finish_inward(TreeWork<double>& work, Compound& compound);
 
   std::vector<Compound> compounds_;
+  std::vector<Block> blocks_;
+  std::vector<SolvedRow> solved_rows_;
+  std::vector<Entry> others_;
+  std::vector<int> indices_;
+  std::vector<Scratch> scratch_;
   std::vector<int> compound_of_;   // by node, -1: none
   std::vector<int> local_;         // by node: position in the compound's nodes
   std::vector<char> embedded_;     // by group
   std::vector<int> first_values_;  // by group, in A_
   std::vector<double> A_;
   std::vector<double> inverse_;
-  mutable std::vector<double> scratch_;
+  mutable std::vector<double> solving_, shift_;  // for one block, one compound
+  VecX<double> column_;
   std::vector<char> dependent_;
   int rank_ = 0;
   bool chosen_ = false;

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <set>
 
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/link_rotation.h"
+#include "linkwork/tree/planar.h"
 
 namespace linkwork {
 
@@ -17,197 +16,148 @@ using W = Wrench<double>;
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// Machine instructions, fitted to measurements.
-constexpr double kPass = 110, kPassBlock = 330, kCouple = 5, kPerGroup = 500, kPerRow = 130, kEliminate = 4, kAtNode = 80;
+}  // namespace
 
-/// How far a group's wrenches can be from the joints they pass, beyond their arms in the last link: the lengths of the other
-/// links on the way.
-double reach_of(const Tree& tree, const ForceColumns& group) {
-  double reach = 0.0;
-  for (int node : group.way())
-    if (tree.nodes[at(node)].parent != group.root()) reach += tree.nodes[at(node)].p.norm();
-  return reach;
+void LoopElimination::start(std::span<const ForceColumns> groups, const VecX<double>& b, std::span<const ForceColumns> open) {
+  rank_ = {};
+  for (int K : cleared_) K_[at(K)] = {};
+  for (double& value : Lambda_) value = 0.0;
+  const std::size_t given = static_cast<std::size_t>(b.size());
+  for (std::size_t row = 0; row < rhs_.size(); ++row) rhs_[row] = row < given ? b.data()[row] : 0.0;
+  for (Group& group : groups_) group.turning = group.sliding = group.seeded = 0.0;
+  for (const Seed& seed : seeds_) {
+    const ForceColumns& columns = seed.group < closed_ ? groups[at(seed.group)] : open[at(seed.group - closed_)];
+    W* const K = &K_[at(seed.K)];
+    const W* const F = &columns.wrench(seed.wrench, 0);
+    for (int c = 0; c < columns.working(); ++c)
+      if (seed.first)
+        K[c] = F[c];
+      else
+        K[c] += F[c];
+  }
 }
 
-/// The node at which a loop is known as a whole: the lowest that contains it. Between bodies that float apart from one another it
-/// is the one of them that comes last: nothing is fixed to the ground, and its free joint carries nothing further.
-int end_of(const Tree& tree, const ForceColumns& group) {
-  if (group.root() != 0 || !group.seed_dofs().empty()) return group.root();
-  std::set<int> floating;
-  for (int node : group.seed_nodes()) {
-    if (node == 0) return 0;
-    while (tree.nodes[at(node)].parent != 0) node = tree.nodes[at(node)].parent;
-    if (tree.nodes[at(node)].kind != NodeKind::kFree) return 0;
-    floating.insert(node);
+namespace {
+
+/// Lambda += u y'. The frequent sizes are written out: a loop costs more than what it does.
+inline void add_outer(int rows, int columns, const double* u, const double* y, double* Lambda) {
+  if (rows == 2 && columns == 2) {
+    const double u0 = u[0], u1 = u[1], y0 = y[0], y1 = y[1];
+    Lambda[0] += u0 * y0, Lambda[1] += u0 * y1;
+    Lambda[2] += u1 * y0, Lambda[3] += u1 * y1;
+    return;
   }
-  return floating.size() > 1 ? *floating.begin() : 0;
+  if (columns == 3) {
+    const double y0 = y[0], y1 = y[1], y2 = y[2];
+    for (int r = 0; r < rows; ++r, Lambda += 3) Lambda[0] += u[r] * y0, Lambda[1] += u[r] * y1, Lambda[2] += u[r] * y2;
+    return;
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < columns; ++c) *Lambda++ += u[r] * y[c];
+}
+
+/// A node's inertia and force: articulate() and reduce_force(), here for planar nodes.
+inline void take_inward(const Tree& tree, TreeWork<double>& work, int i) {
+  const Node& node = tree.nodes[at(i)];
+  NodeWork<double>& a = work[i];
+  if (!node.planar || !work.locked.empty() || !planar::factor(node, a)) {
+    articulate(tree, work, i);
+    reduce_force(tree, work, i);
+    return;
+  }
+  const double u = work.tau[node.v] - a.n.z();
+  work.u[node.v] = u;
+  if (node.parent == 0) return;
+  NodeWork<double>& parent = work[node.parent];
+  planar::project(a, parent.IA);
+  planar::reduce(a, a.n, a.f, a.Dinv * u, parent.n, parent.f);
+}
+
+/// accelerate(), here for planar nodes.
+inline void take_outward(const Tree& tree, TreeWork<double>& work, int i, const VecX<double>& u, VecX<double>& vdot) {
+  const Node& node = tree.nodes[at(i)];
+  if (node.planar && node.parent != 0)
+    vdot[node.v] = planar::accelerate(work[node.parent], work[i], u[node.v]);
+  else
+    accelerate(tree, work, i, u, vdot);
 }
 
 }  // namespace
 
-LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds,
-                                 std::span<const ForceColumns> open)
-    : LoopElimination(tree, groups, compounds, open, true) {
-  const auto floats = [&](const ForceColumns& group) { return end_of(tree, group) != group.root(); };
-  if (std::ranges::none_of(groups, floats)) return;
-  LoopElimination all_at_ground(tree, groups, compounds, open, false);
-  if (all_at_ground.work_ < work_) *this = std::move(all_at_ground);
+/// The columns of one group over the joint of a planar node.
+inline void LoopElimination::pass_planar(const NodeWork<double>& work, double u_joint, const Passage& passage, bool seeded) {
+  const double cq = work.cq, sq = work.sq, px = work.p.x(), py = work.p.y(), Dinv = work.Dinv;
+  const double Uw = work.Uw.z(), Ufx = work.Uf.x(), Ufy = work.Uf.y();
+  groups_[at(passage.group)].turning += Dinv;
+  const W* K = &K_[at(passage.K)];
+  W* above = passage.parent_K < 0 ? nullptr : &K_[at(passage.parent_K)];
+  double* const u = &u_[at(passage.u)];
+  double* const y = &y_[at(passage.u)];
+  double* const rhs = &rhs_[at(passage.first_row)];
+  for (int c = 0; c < passage.columns; ++c, ++K) {
+    const double uc = seeded ? K->n.z() + u[c] : K->n.z(), yc = Dinv * uc;
+    u[c] = uc;
+    y[c] = yc;
+    rhs[c] -= yc * u_joint;
+    if (!above) continue;
+    const double x = K->f.x() - yc * Ufx, z = K->f.y() - yc * Ufy;
+    const double fx = cq * x - sq * z, fy = sq * x + cq * z, n = (K->n.z() - yc * Uw) + (px * fy - py * fx);
+    if (passage.first) {
+      *above++ = {{0.0, 0.0, n}, {fx, fy, 0.0}};
+    } else {
+      above->n.z() += n;
+      above->f.x() += fx, above->f.y() += fy;
+      ++above;
+    }
+  }
 }
 
-LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> closed, Compounds* compounds,
-                                 std::span<const ForceColumns> open, bool early)
-    : compounds_(compounds), closed_(static_cast<int>(closed.size())), stations_(tree.nodes.size()) {
-  std::vector<ForceColumns> groups(closed.begin(), closed.end());
-  groups.insert(groups.end(), open.begin(), open.end());
-  const int count = static_cast<int>(groups.size());
-  std::vector<std::map<int, int>> K_of(groups.size());  // by group: node -> first wrench
-  std::vector<std::set<int>> present(tree.nodes.size());
-  std::vector<std::vector<int>> ending(tree.nodes.size());
-  int rows = 0, wrenches = 0, diagonal = 0;
-  const auto appear = [&](int g, int node) {
-    const auto [entry, added] = K_of[at(g)].try_emplace(node, wrenches);
-    if (added) {
-      wrenches += groups[at(g)].columns();
-      present[at(node)].insert(g);
-    }
-    return entry->second;
-  };
-  for (int g = 0; g < count; ++g) {
-    const ForceColumns& columns = groups[at(g)];
-    const int m = columns.columns();
-    const bool is_open = g >= closed_, is_embedded = !is_open && compounds_ && compounds_->embeds(g);
-    const int end = is_open ? 0 : is_embedded ? -1 : early ? end_of(tree, columns) : columns.root();
-    groups_.push_back({m, rows, end, -1, diagonal, is_embedded ? 0.0 : reach_of(tree, columns), 0.0, 0.0, 0.0, {}, {}});
-    rows += m;
-    if (is_embedded) continue;
-    for (int node : columns.way()) appear(g, node);
-    if (end != 0) groups_.back().K = appear(g, end);
-    if (!is_open) ending[at(end)].push_back(g);
-    diagonal += m * m;
-    for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s)
-      if (const auto found = K_of[at(g)].find(columns.seed_nodes()[s]); found != K_of[at(g)].end())
-        seeds_.push_back({g, static_cast<int>(s), found->second});
+/// The same over any joint with one axis. Numbers that all columns need are kept apart from what is written.
+void LoopElimination::pass_axis(const Node& node, const NodeWork<double>& work, double u_joint, const Passage& passage,
+                                bool seeded) {
+  const JointAxis axis = joint_axis(node);
+  const link::Turn<double> turn{work.cq, work.sq};
+  const Vec3<double> p = work.p, Uw = work.Uw, Uf = work.Uf;
+  const double Dinv = work.Dinv;
+  Group& group = groups_[at(passage.group)];
+  group.turning += axis.turn * axis.turn * Dinv;
+  group.sliding += axis.slide * axis.slide * Dinv;
+  const W* K = &K_[at(passage.K)];
+  W* const above = passage.parent_K < 0 ? nullptr : &K_[at(passage.parent_K)];
+  double* const u = &u_[at(passage.u)];
+  double* const y = &y_[at(passage.u)];
+  double* const rhs = &rhs_[at(passage.first_row)];
+  for (int c = 0; c < passage.columns; ++c, ++K) {
+    double uc = axis.turn * K->n.z() + axis.slide * K->f.z();
+    if (seeded) uc += u[c];
+    const double yc = Dinv * uc;
+    u[c] = uc;
+    y[c] = yc;
+    rhs[c] -= yc * u_joint;
+    if (!above) continue;
+    Vec3<double> n = K->n - yc * Uw, f = K->f - yc * Uf;
+    link::to_parent(node, turn, n, f);
+    n += p.cross(f);
+    if (passage.first)
+      above[c] = {n, f};
+    else
+      above[c] += {n, f};
   }
-
-  // Node by node, inward: groups that end there go, by least degree; those they were coupled with are coupled among one another
-  // from then on, and act on the node. Groups that pass a joint together are coupled as well.
-  std::vector<std::set<int>> neighbours(groups.size());
-  std::map<std::pair<int, int>, int> values_of;  // (later, earlier) -> Lambda_
-  int values = diagonal;
-  const auto coupling_of = [&](int later, int earlier) {
-    const auto [entry, added] = values_of.try_emplace({later, earlier}, values);
-    if (added) values += groups_[at(later)].columns * groups_[at(earlier)].columns;
-    return entry->second;
-  };
-  std::vector<int> rank_in_order(groups.size(), -1);
-  std::vector<std::vector<int>> passing(tree.nodes.size());
-  for (int node = tree.size() - 1; node >= 0; --node) {
-    stations_[at(node)].first_eliminated = static_cast<int>(order_.size());
-    std::set<std::pair<std::size_t, int>> by_degree;
-    for (int g : ending[at(node)]) by_degree.insert({neighbours[at(g)].size(), g});
-    while (!by_degree.empty()) {
-      const int g = by_degree.begin()->second;
-      by_degree.erase(by_degree.begin());
-      rank_in_order[at(g)] = static_cast<int>(order_.size());
-      order_.push_back(g);
-      present[at(node)].erase(g);
-      for (int h : neighbours[at(g)]) {
-        std::set<int>& of_h = neighbours[at(h)];
-        const bool waits = by_degree.erase({of_h.size(), h}) > 0;
-        of_h.erase(g);
-        for (int other : neighbours[at(g)])
-          if (other != h) of_h.insert(other);
-        if (waits) by_degree.insert({of_h.size(), h});
-        groups_[at(g)].later.push_back({h, node == 0 ? -1 : appear(h, node), coupling_of(h, g)});
-      }
-      double beyond = node == 0 ? 0.0 : 6.0;  // rows and coordinates that its elimination couples
-      for (int h : neighbours[at(g)]) beyond += groups_[at(h)].columns;
-      work_ += groups_[at(g)].columns * beyond * beyond;
-    }
-    stations_[at(node)].last_eliminated = static_cast<int>(order_.size());
-    passing[at(node)].assign(present[at(node)].begin(), present[at(node)].end());
-    for (int g : passing[at(node)])
-      for (int h : passing[at(node)])
-        if (g != h) neighbours[at(g)].insert(h);
-  }
-  for (int g = closed_; g < count; ++g) rank_in_order[at(g)] = g;
-  for (int a = closed_; a < count; ++a)
-    for (int b = closed_; b <= a; ++b) between_.push_back({a, b, a == b ? groups_[at(a)].diagonal : coupling_of(a, b)});
-  for (Group& group : groups_)
-    for (std::size_t a = 0; a < group.later.size(); ++a)
-      for (std::size_t b = 0; b < group.later.size(); ++b) {
-        const int ga = group.later[a].group, gb = group.later[b].group;
-        if (ga == gb)
-          group.fill.push_back({static_cast<int>(a), static_cast<int>(b), groups_[at(ga)].diagonal});
-        else if (rank_in_order[at(ga)] > rank_in_order[at(gb)])
-          group.fill.push_back({static_cast<int>(a), static_cast<int>(b), coupling_of(ga, gb)});
-      }
-
-  costs_.resize(groups.size(), 0.0);
-  for (int g : order_) {
-    const Group& group = groups_[at(g)];
-    double beyond = group.columns;
-    for (const Later& later : group.later) beyond += groups_[at(later.group)].columns;
-    costs_[at(g)] = kPerGroup + group.columns * (kPerRow + (group.K < 0 ? 0.0 : kAtNode) + kEliminate * beyond * beyond);
-  }
-  int numbers = 0;
-  for (int node = 0; node < tree.size(); ++node) {
-    Station& station = stations_[at(node)];
-    station.first_passage = static_cast<int>(passages_.size());
-    station.first_coupling = static_cast<int>(couplings_.size());
-    station.first_seed = static_cast<int>(joint_seeds_.size());
-    const Node& joint = tree.nodes[at(node)];
-    for (int g : passing[at(node)]) {
-      const auto above = joint.parent == 0 ? K_of[at(g)].end() : K_of[at(g)].find(joint.parent);
-      const int m = groups_[at(g)].columns;
-      for (std::size_t s = 0; s < groups[at(g)].seed_dofs().size(); ++s) {
-        const int component = groups[at(g)].seed_dofs()[s] - joint.v;
-        if (component >= 0 && component < velocity_count(joint.kind))
-          joint_seeds_.push_back({g, static_cast<int>(s), component, static_cast<int>(passages_.size())});
-      }
-      passages_.push_back(
-          {g, m, K_of[at(g)].at(node), above == K_of[at(g)].end() ? -1 : above->second, numbers, groups_[at(g)].first_row});
-      costs_[at(g)] += m * (velocity_count(joint.kind) == 1 ? kPass : kPassBlock);
-      numbers += m * velocity_count(joint.kind);
-    }
-    station.last_passage = static_cast<int>(passages_.size());
-    for (int a = station.first_passage; a < station.last_passage; ++a)
-      for (int b = station.first_passage; b < station.last_passage; ++b) {
-        const Passage &pa = passages_[at(a)], &pb = passages_[at(b)];
-        if (rank_in_order[at(pa.group)] >= rank_in_order[at(pb.group)])
-          costs_[at(pa.group)] += kCouple * pa.columns * pb.columns * velocity_count(joint.kind);
-        if (a == b)
-          couplings_.push_back({pa.columns, pb.columns, pa.u, pb.u, groups_[at(pa.group)].diagonal});
-        else if (rank_in_order[at(pa.group)] > rank_in_order[at(pb.group)])
-          couplings_.push_back({pa.columns, pb.columns, pa.u, pb.u, coupling_of(pa.group, pb.group)});
-      }
-    station.last_coupling = static_cast<int>(couplings_.size());
-    station.last_seed = static_cast<int>(joint_seeds_.size());
-  }
-
-  K_.resize(at(wrenches));
-  u_.resize(at(numbers));
-  y_.resize(at(numbers));
-  Lambda_.resize(at(values));
-  scaled_.resize(at(values));
-  inverse_.resize(at(diagonal));
-  rhs_.resize(at(rows));
-  scale_.resize(at(rows));
-  dependent_.resize(at(rows));
-  inconsistency_.resize(at(rows));
-  force_ = VecX<double>::Zero(tree.nv);
 }
 
-void LoopElimination::start(std::span<const ForceColumns> groups, const VecX<double>& b, std::span<const ForceColumns> open) {
-  rank_ = {};
-  std::ranges::fill(K_, W{});
-  std::ranges::fill(Lambda_, 0.0);
-  std::fill(std::copy(b.data(), b.data() + b.size(), rhs_.begin()), rhs_.end(), 0.0);
-  for (Group& group : groups_) group.turning = group.sliding = group.seeded = 0.0;
-  for (const Seed& seed : seeds_) {
-    const ForceColumns& columns = seed.group < closed_ ? groups[at(seed.group)] : open[at(seed.group - closed_)];
-    for (int c = 0; c < columns.columns(); ++c) K_[at(seed.K + c)] += columns.wrench(seed.wrench, c);
-  }
+/// Takes all columns at a node over its joint to the parent.  (1)
+inline void LoopElimination::pass(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int i) {
+  const Node& node = tree.nodes[at(i)];
+  const Station& station = stations_[at(i)];
+  const bool is_one = station.first_passage + 1 == station.last_passage && station.first_seed == station.last_seed;
+  if (!is_one || velocity_count(node.kind) != 1) return pass_all(tree, work, groups, i);
+  const Passage& passage = passages_[at(station.first_passage)];
+  if (node.planar)
+    pass_planar(work[i], work.u[node.v], passage, false);
+  else
+    pass_axis(node, work[i], work.u[node.v], passage, false);
+  add_outer(passage.columns, passage.columns, &u_[at(passage.u)], &y_[at(passage.u)],
+            &Lambda_[at(groups_[at(passage.group)].diagonal)]);
 }
 
 void LoopElimination::inward(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups,
@@ -219,11 +169,10 @@ void LoopElimination::inward(const Tree& tree, TreeWork<double>& work, std::span
     for (int k = station.first_eliminated; k < station.last_eliminated; ++k) eliminate(order_[at(k)], groups, work);
     if (node == 0) break;
     if (compounds_ && compounds_->owns(node)) {
-      compounds_->inward(tree, work, node);
+      compounds_->inward(tree, work, node, b);
       continue;
     }
-    articulate(tree, work, node);
-    reduce_force(tree, work, node);
+    take_inward(tree, work, node);
     if (station.first_passage != station.last_passage) pass(tree, work, groups, node);
   }
 }
@@ -255,8 +204,8 @@ std::pair<double, double> LoopElimination::open_scale(int open, double arm) cons
   return {group.turning, group.turning * reach * reach + group.sliding};
 }
 
-/// Takes all columns at a node over its joint to the parent.  (1)
-void LoopElimination::pass(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int i) {
+/// The general case of pass().
+void LoopElimination::pass_all(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int i) {
   const Node& node = tree.nodes[at(i)];
   const Station& station = stations_[at(i)];
   const int nv = velocity_count(node.kind);
@@ -275,7 +224,9 @@ void LoopElimination::pass(const Tree& tree, TreeWork<double>& work, std::span<c
     }
   }
   for (int p = station.first_passage; p < station.last_passage; ++p) {
-    if (nv == 1)
+    if (node.planar)
+      pass_planar(work[i], work.u[node.v], passages_[at(p)], seeded);
+    else if (nv == 1)
       pass_axis(node, work[i], work.u[node.v], passages_[at(p)], seeded);
     else
       pass_block(tree, work, i, passages_[at(p)]);
@@ -286,8 +237,7 @@ void LoopElimination::pass(const Tree& tree, TreeWork<double>& work, std::span<c
     const double* const y = &y_[at(coupling->y)];
     double* Lambda = &Lambda_[at(coupling->values)];
     if (nv == 1) {
-      for (int r = 0; r < coupling->rows; ++r)
-        for (int c = 0; c < coupling->columns; ++c) *Lambda++ += u[r] * y[c];
+      add_outer(coupling->rows, coupling->columns, u, y, Lambda);
       continue;
     }
     for (int r = 0; r < coupling->rows; ++r, u += nv)
@@ -296,33 +246,6 @@ void LoopElimination::pass(const Tree& tree, TreeWork<double>& work, std::span<c
         for (int l = 0; l < nv; ++l) sum += u[l] * y[c * nv + l];
         *Lambda++ += sum;
       }
-  }
-}
-
-/// The columns of one group over a joint with one axis.
-void LoopElimination::pass_axis(const Node& node, const NodeWork<double>& a, double u_joint, const Passage& passage,
-                                bool seeded) {
-  const JointAxis axis = joint_axis(node);
-  Group& group = groups_[at(passage.group)];
-  group.turning += axis.turn * axis.turn * a.Dinv;
-  group.sliding += axis.slide * axis.slide * a.Dinv;
-  const W* K = &K_[at(passage.K)];
-  W* const above = passage.parent_K < 0 ? nullptr : &K_[at(passage.parent_K)];
-  double* const u = &u_[at(passage.u)];
-  double* const y = &y_[at(passage.u)];
-  double* const rhs = &rhs_[at(passage.first_row)];
-  for (int c = 0; c < passage.columns; ++c, ++K) {
-    double uc = axis.turn * K->n.z() + axis.slide * K->f.z();
-    if (seeded) uc += u[c];
-    const double yc = a.Dinv * uc;
-    u[c] = uc;
-    y[c] = yc;
-    rhs[c] -= yc * u_joint;
-    if (!above) continue;
-    Vec3<double> n = K->n - yc * a.Uw, f = K->f - yc * a.Uf;
-    link::to_parent(node, a, n, f);
-    above[c].n += n + a.p.cross(f);
-    above[c].f += f;
   }
 }
 
@@ -360,19 +283,27 @@ void LoopElimination::pass_block(const Tree& tree, const TreeWork<double>& work,
     for (int k = 0; k < nv; ++k) rhs_[at(passage.first_row + c)] -= y[k] * work.u[node.v + k];
     if (passage.parent_K < 0) continue;
     link::wrench_to_parent(tree, work, i, K.n, K.f);
-    K_[at(passage.parent_K + c)] += K;
+    W& above = K_[at(passage.parent_K + c)];
+    if (passage.first) above = {};
+    above += K;
   }
 }
 
 /// How large the diagonal of Lambda would be if the rows' forces had their full lever arms about the joints.
 void LoopElimination::scale_rows(const Group& group, const ForceColumns& columns) {
+  const auto scale_of = [&group](double moment, double force) {
+    return group.turning * (moment + force * group.reach * group.reach) + group.sliding * force;
+  };
+  if (columns.bounds()) {
+    const double scale = group.seeded + scale_of(columns.bounds()->moment, columns.bounds()->force);
+    std::fill_n(&scale_[at(group.first_row)], group.columns, scale);
+    return;
+  }
   for (int c = 0; c < group.columns; ++c) {
     double scale = group.seeded;
     for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s) {
       const W& F = columns.wrench(static_cast<int>(s), c);
-      const double force = F.f.squaredNorm(), moment = F.n.squaredNorm();
-      const double seeded = group.turning * (moment + force * group.reach * group.reach) + group.sliding * force;
-      scale = std::max(scale, seeded);
+      scale = std::max(scale, scale_of(F.n.squaredNorm(), F.f.squaredNorm()));
     }
     scale_[at(group.first_row + c)] = scale;
   }
@@ -440,6 +371,24 @@ void LoopElimination::eliminate(int index, std::span<const ForceColumns> groups,
   }
 }
 
+/// What the multipliers known so far do at a joint.
+inline void LoopElimination::add_multipliers(const Node& node, const Station& station, const double* lambda) {
+  const int nv = velocity_count(node.kind);
+  double* const force = force_.data() + node.v;
+  for (int p = station.first_passage; p < station.last_passage; ++p) {
+    const Passage& passage = passages_[at(p)];
+    const double* u = &u_[at(passage.u)];
+    if (nv == 1) {
+      double sum = force[0];
+      for (int c = 0; c < passage.columns; ++c) sum += u[c] * lambda[passage.first_row + c];
+      force[0] = sum;
+      continue;
+    }
+    for (int c = 0; c < passage.columns; ++c)
+      for (int k = 0; k < nv; ++k) force[k] += *u++ * lambda[passage.first_row + c];
+  }
+}
+
 void LoopElimination::outward(const Tree& tree, TreeWork<double>& work, VecX<double>& vdot, VecX<double>& lambda) {
   force_ = work.u;
   for (int node = 0; node < tree.size(); ++node) {
@@ -448,20 +397,8 @@ void LoopElimination::outward(const Tree& tree, TreeWork<double>& work, VecX<dou
     if (compounds_ && compounds_->owns(node))
       compounds_->outward(tree, work, node, vdot);
     else if (node > 0)
-      accelerate(tree, work, node, force_, vdot);
+      take_outward(tree, work, node, force_, vdot);
     for (int k = station.last_eliminated; k-- > station.first_eliminated;) recover(order_[at(k)], work, lambda);
-  }
-}
-
-/// What the multipliers known so far do at a joint.
-void LoopElimination::add_multipliers(const Node& node, const Station& station, const double* lambda) {
-  const int nv = velocity_count(node.kind);
-  double* const force = force_.data() + node.v;
-  for (int p = station.first_passage; p < station.last_passage; ++p) {
-    const Passage& passage = passages_[at(p)];
-    const double* u = &u_[at(passage.u)];
-    for (int c = 0; c < passage.columns; ++c)
-      for (int k = 0; k < nv; ++k) force[k] += *u++ * lambda[passage.first_row + c];
   }
 }
 
@@ -488,6 +425,7 @@ void LoopElimination::recover(int index, const TreeWork<double>& work, VecX<doub
     for (int r = 0; r < h.columns; ++r)
       for (int c = 0; c < m; ++c) lambda[group.first_row + c] -= T[r * m + c] * lambda[h.first_row + r];
   }
+  std::fill(lambda.data() + group.first_row + m, lambda.data() + group.last_row, 0.0);
   for (int r = 0; r < m; ++r) {
     const std::size_t row = at(group.first_row + r);
     inconsistency_[row] = 0.0;

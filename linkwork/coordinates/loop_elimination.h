@@ -67,6 +67,7 @@ class LoopElimination {
     int columns;
     int K;         // first of its wrenches in K_
     int parent_K;  // the same at the parent, -1: not needed
+    bool first;    // nothing was added to those at the parent before
     int u;         // first of its numbers in u_, y_: by column, then by dof of the joint
     int first_row;
   };
@@ -85,8 +86,8 @@ class LoopElimination {
     int values;
   };
   struct Group {
-    int columns;
-    int first_row;
+    int columns;  // working ones
+    int first_row, last_row;
     int node;                         // where it is eliminated
     int K;                            // there, -1: the ground
     int diagonal;                     // in Lambda_, inverse_
@@ -99,6 +100,7 @@ class LoopElimination {
     int group;
     int wrench;  // which of the group's
     int K;
+    bool first;  // the only one so far at its place
   };
   struct Station {  // a node
     int first_passage, last_passage;
@@ -114,9 +116,12 @@ class LoopElimination {
   /// work where many are held by it.
   LoopElimination(const Tree& tree, std::span<const ForceColumns> closed, Compounds* compounds,
                   std::span<const ForceColumns> open, bool early);
+  void find_first_terms(const Tree& tree);
   void start(std::span<const ForceColumns> groups, const VecX<double>& b, std::span<const ForceColumns> open);
   void pass(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int node);
+  void pass_all(const Tree& tree, TreeWork<double>& work, std::span<const ForceColumns> groups, int node);
   void pass_axis(const Node& node, const NodeWork<double>& a, double u_joint, const Passage& passage, bool seeded);
+  void pass_planar(const NodeWork<double>& a, double u_joint, const Passage& passage, bool seeded);
   void pass_block(const Tree& tree, const TreeWork<double>& work, int node, const Passage& passage);
   void add_multipliers(const Node& node, const Station& station, const double* lambda);
   void eliminate(int group, std::span<const ForceColumns> groups, TreeWork<double>& work);
@@ -133,6 +138,7 @@ class LoopElimination {
   std::vector<Passage> passages_;
   std::vector<Coupling> couplings_;
   std::vector<Seed> seeds_;
+  std::vector<int> cleared_;  // of K_: what must be zero to begin with
   std::vector<JointSeed> joint_seeds_;
   std::vector<Station> stations_;
 

@@ -7,7 +7,8 @@ ConstraintTerms::ConstraintTerms(const Model& model) {
   phi = rate = u = b = VecX<double>::Zero(m);
   for (const FrameClosure& closure : model.frame_closures) {
     groups.emplace_back(model.tree, std::vector<int>{closure.a.node, closure.b.node}, std::vector<int>{}, closure.row_count);
-    groups.back().set_point(closure.b.node, closure.b.X_NF.p);
+    closure_rows.push_back(ClosureRows::of(model.tree, closure));
+    closure_rows.back().describe(closure, groups.back());
     first_rows.push_back(closure.first_row);
   }
   // Seeds of a coordinate closure, in the order of its slots: a dof for a coordinate of the state, two nodes for a coordinate

@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "linkwork/model/model.h"
-#include "linkwork/tree/force_columns.h"
+#include "linkwork/dynamics/closure_rows.h"
 
 namespace linkwork {
 
@@ -17,7 +16,8 @@ struct ConstraintTerms {
   VecX<double> u;  // -d phi/dt at fixed q
   VecX<double> b;
   std::vector<ForceColumns> groups;
-  std::vector<int> first_rows;  // of the groups
+  std::vector<int> first_rows;            // of the groups
+  std::vector<ClosureRows> closure_rows;  // by closure between frames
 
   int rows() const { return static_cast<int>(phi.size()); }
 };

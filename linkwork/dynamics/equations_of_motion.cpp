@@ -42,8 +42,11 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   rates.vdot = solution_.vdot;
   rates.zdot = solution_.zdot;
-  if (!system_.terms().u.isZero(0.0)) formulation_->complete(system_, solution_);
-  rates.power = system_.applied_power() + solution_.lambda.dot(system_.terms().u) + solution_.virtual_power;
+  rates.power = system_.applied_power() + solution_.virtual_power;
+  if (!system_.terms().u.isZero(0.0)) {
+    formulation_->complete(system_, solution_);
+    rates.power += solution_.lambda.dot(system_.terms().u);
+  }
   return {};
 }
 

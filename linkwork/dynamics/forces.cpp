@@ -41,15 +41,22 @@ void System::add_coordinate_force(const Coordinate& coordinate, double force) {
 void System::apply_joint_laws() {
   for (JointIndex index : joints_with_laws_) {
     const Joint& joint = model_->joints[index()];
+    const bool in_state = joint.in_state();
     std::array<double, 7> q{};
     std::array<double, 6> v{}, a{};
-    joint_motion(joint, {}, q, v, a);
+    if (!in_state) joint_motion(joint, {}, q, v, a);
     for (int k = 0; k < joint.kind->nv(); ++k) {
       const auto c = static_cast<std::size_t>(k);
-      const double stretch = joint.stiffness == 0.0 ? 0.0 : q[c] - joint.rest;
-      const double lossy = coulomb_force(joint.friction, v[c]) - joint.damping * v[c];
-      add_coordinate_force({index, k}, lossy - joint.stiffness * stretch);
-      power_ += lossy * v[c];
+      const double rate = in_state ? state_->v[joint.v[c]] : v[c];
+      double lossy = -joint.damping * rate, force = 0.0;
+      if (joint.friction != 0.0) lossy += coulomb_force(joint.friction, rate);
+      if (joint.stiffness != 0.0) force = -joint.stiffness * ((in_state ? state_->q[joint.q[c]] : q[c]) - joint.rest);
+      force += lossy;
+      power_ += lossy * rate;
+      if (in_state)
+        work_.tau[joint.v[c]] += force;
+      else
+        add_coordinate_force({index, k}, force);
     }
   }
 }
@@ -59,6 +66,12 @@ void System::apply_joint_forces() {
     if (modes_.joint_forces[k] == 0) continue;
     const JointForce& force = model_->joint_forces[k];
     const double value = evaluate(force.value);
+    if (const Joint& joint = model_->joints[force.coordinate.joint()]; joint.in_state()) {
+      const int dof = joint.v[static_cast<std::size_t>(force.coordinate.component)];
+      work_.tau[dof] += value;
+      power_ += value * state_->v[dof];
+      continue;
+    }
     add_coordinate_force(force.coordinate, value);
     power_ += value * coordinate_motion(force.coordinate).rate;
   }
@@ -68,17 +81,16 @@ void System::apply_springs() {
   for (std::size_t k = 0; k < model_->springs.size(); ++k) {
     if (modes_.springs[k] == 0) continue;
     const Spring& spring = model_->springs[k];
-    const Pose<double> X_AB = between(spring.a.node, spring.b.node);
-    const V3& r_b = spring.b.X_NF.p;
-    const PointMotion at_b = point_motion(work_[spring.a.node], work_[spring.b.node], X_AB, r_b);
-    RelativeMotion m;  // in the axes of a's node: lengths do not mind
-    m.p = at_b.p - spring.a.X_NF.p;
-    m.pdot = at_b.pdot;
-    const Row row = distance_row(m);
-    const double rate = row.rate(m);
-    const V3 f = (-spring.stiffness * (row.value - spring.length) - spring.damping * rate) * row.on_p;
-    const V3 f_b = X_AB.R.transpose() * f;
-    work_.apply(spring.a.node, {f.cross(at_b.p), -f});
+    const NodeWork<double>&a = work_[spring.a.node], &b = work_[spring.b.node];
+    const Pose<double>&X_WA = X_WN(spring.a.node), &X_WB = X_WN(spring.b.node);
+    const V3 &r_a = spring.a.X_NF.p, &r_b = spring.b.X_NF.p;
+    const V3 span = X_WB * r_b - X_WA * r_a;
+    const double length = span.norm();
+    const V3 along = length > 0.0 ? V3(span / length) : V3::UnitX();
+    const double rate = along.dot(X_WB.R * (b.v + b.w.cross(r_b)) - X_WA.R * (a.v + a.w.cross(r_a)));
+    const V3 f = (-spring.stiffness * (length - spring.length) - spring.damping * rate) * along;
+    const V3 f_a = X_WA.R.transpose() * f, f_b = X_WB.R.transpose() * f;
+    work_.apply(spring.a.node, {f_a.cross(r_a), -f_a});
     work_.apply(spring.b.node, {r_b.cross(f_b), f_b});
     power_ -= spring.damping * rate * rate;
   }
@@ -88,11 +100,8 @@ void System::apply_wrenches() {
   for (std::size_t i = 0; i < model_->wrenches.size(); ++i) {
     if (modes_.wrenches[i] == 0) continue;
     const BodyWrench& wrench = model_->wrenches[i];
-    Wrench<double> F;  // at the point, in world or body axes
-    for (int k = 0; k < 3; ++k) {
-      F.n[k] = evaluate(wrench.torque[static_cast<std::size_t>(k)]);
-      F.f[k] = evaluate(wrench.force[static_cast<std::size_t>(k)]);
-    }
+    Wrench<double> F = wrench_parts_[i].constant;  // at the point, in world or body axes
+    for (const auto& [k, value] : wrench_parts_[i].varying) (k < 3 ? F.n : F.f)[k % 3] = evaluate(*value);
     const Mat3<double>& R_WN = X_WN(wrench.at.node).R;
     const Mat3<double> R_NE = wrench.in_body_axes ? wrench.at.X_NF.R : R_WN.transpose();
     const Wrench<double> on_node = Pose<double>{R_NE, wrench.at.X_NF.p} * F;

@@ -37,8 +37,19 @@ System::System(const Model& model)
     const Joint& joint = model.joints[j];
     if (joint.stiffness != 0.0 || joint.damping != 0.0 || joint.friction != 0.0) joints_with_laws_.emplace_back(j);
   }
-  for (const FrameClosure& closure : model.frame_closures) point_rows_.push_back(point_rows(closure));
-  X_AB_.resize(point_rows_.size());
+  for (const BodyWrench& wrench : model.wrenches) {
+    WrenchParts& parts = wrench_parts_.emplace_back();
+    for (int k = 0; k < 6; ++k) {
+      const auto axis = static_cast<std::size_t>(k % 3);
+      const BoundExpression& value = k < 3 ? wrench.torque[axis] : wrench.force[axis];
+      if (value.expression.is_constant())
+        (k < 3 ? parts.constant.n : parts.constant.f)[k % 3] = value.expression.constant_value();
+      else
+        parts.varying.emplace_back(k, &value);
+    }
+  }
+  X_AB_.resize(model.frame_closures.size());
+  in_plane_AB_.resize(X_AB_.size());
   slots_.resize(slots);
   jets_.resize(slots);
   for (const Joint& joint : model.joints) {
@@ -95,13 +106,10 @@ void System::update_positions(const State& state) {
 void System::update_motion(const State& state) {
   state_ = &state;
   update_velocities(tree(), state.v.data(), work_);
-  std::array<Row, kMaxRows> rows;
   for (std::size_t i = 0; i < model_->frame_closures.size(); ++i) {
-    if (point_rows_[i].only) {
-      set_point_motion(i);
-      continue;
-    }
+    if (set_simple_motion(i)) continue;
     const FrameClosure& closure = model_->frame_closures[i];
+    std::array<Row, kMaxRows> rows;
     const RelativeMotion m = relative_motion(closure.a, closure.b);
     closure.evaluate(m, rows);
     set_motion_terms(i, m, rows);
@@ -113,15 +121,14 @@ void System::update_motion(const State& state) {
 }
 
 void System::update_closures(bool with_motion) {
-  std::array<Row, kMaxRows> rows;
   for (std::size_t i = 0; i < model_->frame_closures.size(); ++i) {
-    const FrameClosure& closure = model_->frame_closures[i];
-    X_AB_[i] = between(closure.a.node, closure.b.node);
-    if (point_rows_[i].only) {
-      set_point_positions(i);
-      if (with_motion) set_point_motion(i);
+    if (set_simple_positions(i)) {
+      if (with_motion) set_simple_motion(i);
       continue;
     }
+    const FrameClosure& closure = model_->frame_closures[i];
+    X_AB_[i] = between(closure.a.node, closure.b.node);
+    std::array<Row, kMaxRows> rows;
     RelativeMotion m;
     if (with_motion) {
       m = relative_motion(closure.a, closure.b);
@@ -139,35 +146,33 @@ void System::update_closures(bool with_motion) {
   deactivate_rows();
 }
 
-/// Found by trying: rows that are the same functions at any two poses.
-System::PointRows System::point_rows(const FrameClosure& closure) {
-  PointRows found;
-  if (closure.row_count > 3) return found;
-  std::array<Row, kMaxRows> rows, others;
-  RelativeMotion m, other;
-  m.p = V3(0.3, -0.5, 0.7), other.p = V3(-0.2, 0.9, 0.4);
-  other.R = Eigen::AngleAxisd(0.6, V3(2.0, -1.0, 2.0) / 3.0).toRotationMatrix();
-  other.w = other.pdot = V3(1.0, 2.0, -1.0);
-  closure.evaluate(m, rows);
-  closure.evaluate(other, others);
-  for (int r = 0; r < closure.row_count; ++r) {
-    const Row &row = rows[static_cast<std::size_t>(r)], &again = others[static_cast<std::size_t>(r)];
-    const bool is_fixed = row.on_p == again.on_p && row.on_w.isZero(0.0) && again.on_w.isZero(0.0) && again.gamma == 0.0;
-    if (!is_fixed || row.value != row.on_p.dot(m.p)) return found;
-    found.direction[static_cast<std::size_t>(r)] = closure.a.X_NF.R * row.on_p;
-  }
-  found.only = true;
-  return found;
+bool System::set_simple_positions(std::size_t i) {
+  const ClosureRows::Kind kind = terms_.closure_rows[i].kind;
+  if (kind == ClosureRows::Kind::kPlanar || kind == ClosureRows::Kind::kPlanarLoop)
+    set_planar_positions(i);
+  else if (kind == ClosureRows::Kind::kPoint)
+    set_point_positions(i);
+  return kind != ClosureRows::Kind::kGeneral;
+}
+
+bool System::set_simple_motion(std::size_t i) {
+  const ClosureRows::Kind kind = terms_.closure_rows[i].kind;
+  if (kind == ClosureRows::Kind::kPlanar)
+    set_planar_motion(i);
+  else if (kind != ClosureRows::Kind::kGeneral)
+    set_point_motion(i);
+  return kind != ClosureRows::Kind::kGeneral;
 }
 
 void System::set_point_positions(std::size_t i) {
   const FrameClosure& closure = model_->frame_closures[i];
+  X_AB_[i] = between(closure.a.node, closure.b.node);
   const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
   const Pose<double>& X_AB = X_AB_[i];
   const V3 p = X_AB * r_b, gap = p - r_a;
   ForceColumns& columns = terms_.groups[i];
   for (int r = 0; r < closure.row_count; ++r) {
-    const V3& e = point_rows_[i].direction[static_cast<std::size_t>(r)];
+    const V3& e = terms_.closure_rows[i].directions[static_cast<std::size_t>(r)];
     const V3 f_b = X_AB.R.transpose() * e;
     terms_.phi[closure.first_row + r] = e.dot(gap);
     columns.wrench(0, r) = {e.cross(p), -e};
@@ -178,11 +183,65 @@ void System::set_point_positions(std::size_t i) {
 void System::set_point_motion(std::size_t i) {
   const FrameClosure& closure = model_->frame_closures[i];
   const PointMotion m = point_motion(work_[closure.a.node], work_[closure.b.node], X_AB_[i], closure.b.X_NF.p);
-  for (int r = 0; r < closure.row_count; ++r) {
-    const V3& e = point_rows_[i].direction[static_cast<std::size_t>(r)];
-    terms_.rate[closure.first_row + r] = e.dot(m.pdot);
-    terms_.b[closure.first_row + r] = -e.dot(m.pddot);
+  double *const rate = terms_.rate.data() + closure.first_row, *const rhs = terms_.b.data() + closure.first_row;
+  const ClosureRows& known = terms_.closure_rows[i];
+  for (int r = 0; r < known.working; ++r) {
+    const V3& e = known.directions[static_cast<std::size_t>(r)];
+    rate[r] = e.dot(m.pdot);
+    rhs[r] = -e.dot(m.pddot);
   }
+  for (int r = known.working; r < closure.row_count; ++r) rate[r] = rhs[r] = 0.0;
+}
+
+/// The same as for points in space, with turns about z only.
+void System::set_planar_positions(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  const ClosureRows& known = terms_.closure_rows[i];
+  const bool on_ground = known.kind == ClosureRows::Kind::kPlanar;
+  const PlanePose<double> A = on_ground ? work_[closure.a.node].in_plane : known.to_a.pose(work_);
+  const PlanePose<double> B = on_ground ? work_[closure.b.node].in_plane : known.to_b.pose(work_);
+  const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
+  const double dx = B.x - A.x, dy = B.y - A.y, c = A.c * B.c + A.s * B.s, s = A.c * B.s - A.s * B.c;
+  const double x = A.c * dx + A.s * dy, y = A.c * dy - A.s * dx;
+  if (on_ground) {
+    in_plane_AB_[i] = {c, s, x, y};
+  } else {
+    X_AB_[i].R << c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0;
+    X_AB_[i].p = {x, y, known.height - r_b.z()};
+  }
+  const V3 p(x + (c * r_b.x() - s * r_b.y()), y + (s * r_b.x() + c * r_b.y()), known.height);
+  ForceColumns& columns = terms_.groups[i];
+  double* const phi = terms_.phi.data() + closure.first_row;
+  for (int r = 0; r < known.working; ++r) {
+    const V3& e = known.directions[static_cast<std::size_t>(r)];
+    const V3 f_b(c * e.x() + s * e.y(), c * e.y() - s * e.x(), e.z());
+    phi[r] = e.dot(p - r_a);
+    columns.wrench(0, r) = {e.cross(p), -e};
+    columns.wrench(1, r) = {r_b.cross(f_b), f_b};
+  }
+  for (std::size_t k = 0; k < known.idle.size(); ++k) phi[known.working + static_cast<int>(k)] = known.idle[k].value;
+}
+
+void System::set_planar_motion(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  const ClosureRows& known = terms_.closure_rows[i];
+  const NodeWork<double>&a = work_[closure.a.node], &b = work_[closure.b.node];
+  const PlanePose<double>& X = in_plane_AB_[i];
+  const double rx = closure.b.X_NF.p.x(), ry = closure.b.X_NF.p.y();
+  const double px = X.x + (X.c * rx - X.s * ry), py = X.y + (X.s * rx + X.c * ry);
+  const double wa = a.w.z(), wb = b.w.z(), waa = wa * wa, wbb = wb * wb;
+  const double ux = b.v.x() - wb * ry, uy = b.v.y() + wb * rx;
+  const double vx = (X.c * ux - X.s * uy) - a.v.x() + wa * py, vy = (X.s * ux + X.c * uy) - a.v.y() - wa * px;
+  const double gx = b.ap.x() - wbb * rx, gy = b.ap.y() - wbb * ry;
+  const double ax = (X.c * gx - X.s * gy) - a.ap.x() + waa * px + 2.0 * wa * vy;
+  const double ay = (X.s * gx + X.c * gy) - a.ap.y() + waa * py - 2.0 * wa * vx;
+  double *const rate = terms_.rate.data() + closure.first_row, *const rhs = terms_.b.data() + closure.first_row;
+  for (int r = 0; r < known.working; ++r) {
+    const V3& e = known.directions[static_cast<std::size_t>(r)];
+    rate[r] = e.x() * vx + e.y() * vy;
+    rhs[r] = -(e.x() * ax + e.y() * ay);
+  }
+  for (int r = known.working; r < closure.row_count; ++r) rate[r] = rhs[r] = 0.0;
 }
 
 RelativeMotion System::relative_motion(const NodeFrame& frame_a, const NodeFrame& frame_b, bool with_vdot) const {

@@ -96,18 +96,17 @@ class System {
   struct CoordinateMotion {
     double value, rate, second_rate;
   };
-  /// The rows of a closure that are of b's origin along fixed directions of a's node, if all are: most closures of loops.
-  struct PointRows {
-    bool only = false;
-    std::array<Vec3<double>, 3> direction;
-  };
-  static PointRows point_rows(const FrameClosure& closure);
   CoordinateMotion coordinate_motion(const Coordinate& coordinate) const;
   void update_closures(bool with_motion);
   void set_position_terms(std::size_t closure, std::span<const Row> rows);
   void set_motion_terms(std::size_t closure, const RelativeMotion& m, std::span<const Row> rows);
+  /// Position terms, or those of velocity, of closures that are evaluated in a simpler way; false: of none such.
+  bool set_simple_positions(std::size_t closure);
+  bool set_simple_motion(std::size_t closure);
   void set_point_positions(std::size_t closure);
   void set_point_motion(std::size_t closure);
+  void set_planar_positions(std::size_t closure);
+  void set_planar_motion(std::size_t closure);
   void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
   void deactivate_rows();
   void add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force);
@@ -121,8 +120,8 @@ class System {
   const State* state_ = nullptr;
   mutable TreeWork<double> work_;  // poses are filled in on demand
   ConstraintTerms terms_;
-  std::vector<PointRows> point_rows_;  // by closure between frames
-  std::vector<Pose<double>> X_AB_;     // by closure between frames: of its nodes
+  std::vector<Pose<double>> X_AB_;              // by closure between frames, but kPlanar: of its nodes
+  std::vector<PlanePose<double>> in_plane_AB_;  // kPlanar: heading of b in a, and b's origin
   Modes modes_;
   std::vector<int> inactive_;          // rows
   std::vector<int> group_of_;          // by row
@@ -131,6 +130,12 @@ class System {
   std::vector<double> loads_;          // by friction
   std::vector<Eigen::Vector2d> friction_force_;
   std::vector<JointIndex> joints_with_laws_;  // stiffness, damping or friction
+  /// Of a wrench on a body: what never changes, and the components that do, torque first.
+  struct WrenchParts {
+    Wrench<double> constant;
+    std::vector<std::pair<int, const BoundExpression*>> varying;
+  };
+  std::vector<WrenchParts> wrench_parts_;  // by wrench
   double power_ = 0.0;
   MatX<double> M_, A_, bounds_;
   VecX<double> c_;

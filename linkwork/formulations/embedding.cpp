@@ -46,7 +46,7 @@ class Embedding : public Formulation {
   Status prepare(System& system, State& state) override {
     cut_ = !settle(system, state);
     if (!cut_) return {};
-    state.q = given_q_;
+    state.q = given_q_, state.v = given_v_;
     system.update(state);
     return {};
   }
@@ -56,7 +56,6 @@ class Embedding : public Formulation {
     TreeWork<double>& work = system.work();
     const ConstraintTerms& terms = system.terms();
     update_bias_wrenches(tree, work);
-    if (!cut_) compounds_.update_motions(tree, work, terms.b);
     LoopElimination& loops = cut_ ? cut_loops(system) : loops_;
     loops.inward(tree, work, terms.groups, terms.b);
     if (work.massless_node != 0)
@@ -102,7 +101,7 @@ class Embedding : public Formulation {
   }
 
  private:
-  static constexpr double kSettled = 1e-14;     // m, rad
+  static constexpr double kSettled = 5e-14;     // m, rad: as good as formulas are
   static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
   static constexpr double kHopeless = 1e4;      // none is good
@@ -126,14 +125,16 @@ class Embedding : public Formulation {
 
   /// False if the loops cannot be closed from here.
   bool settle(System& system, State& state) {
-    given_q_ = state.q;
+    given_q_ = state.q, given_v_ = state.v;
     for (const Formula& formula : formulas_) formula.loop->close(formula.x, formula.y, state.q.data());
     double before = std::numeric_limits<double>::infinity();
     for (int i = 0;; ++i) {
       system.update_positions(state);
-      compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
-      if (!compounds_.chosen()) choose();
-      fastest_ = compounds_.factor();
+      if (!compounds_.chosen()) {
+        compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
+        choose();
+      }
+      fastest_ = compounds_.settle(system.tree(), system.work(), system.terms().groups, system.terms().u, state.v);
       if (!(fastest_ < kHopeless)) return false;
       const double error = position_error(system.terms().phi);
       if (error <= kSettled || (!(error < before) && error < kRounding)) break;
@@ -143,7 +144,6 @@ class Embedding : public Formulation {
       if (!(shift_.cwiseAbs().maxCoeff() < kLongestShift)) return false;
       displace(system.tree(), state.q.data(), shift_.data());
     }
-    compounds_.settle_velocities(system.terms().u, state.v);
     system.update_motion(state);
     return true;
   }
@@ -178,7 +178,7 @@ class Embedding : public Formulation {
   std::vector<int> node_of_dof_;
   std::vector<std::optional<PlanarLoop>> planar_;  // by closure between frames
   std::vector<Formula> formulas_;                  // in the order they can be applied
-  VecX<double> shift_, residual_, given_q_;
+  VecX<double> shift_, residual_, given_q_, given_v_;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace linkwork {
 namespace {
 
 /// The symmetric sweep operator on pivot p: after it, row p holds the solution for the swept unknowns.
-void sweep(double* a, int n, int p) {
+[[gnu::always_inline]] inline void sweep(double* a, int n, int p) {
   const double inverse = 1.0 / a[p * n + p];
   for (int i = 0; i < n; ++i) {
     if (i == p) continue;
@@ -47,33 +47,35 @@ Rank ranked_inverse_of_two(double* a, const double* scale, char* dependent) {
   return {2, std::min(result.weakest, second_ratio)};
 }
 
-}  // namespace
-
-Rank ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent) {
-  double* const a = gram.data();
-  if (n == 2) return ranked_inverse_of_two(a, scale.data(), dependent.data());
-  std::fill(dependent.begin(), dependent.begin() + n, char{1});
+/// By sweeps. Inlined where n is known, it is several times as fast.
+[[gnu::always_inline]] inline Rank ranked_inverse_of(int n, double* a, const double* scale, char* dependent) {
+  std::fill(dependent, dependent + n, char{1});
   Rank result;
   while (result.rank < n) {
     int pivot = -1;
     double best = kRankTolerance;
     for (int i = 0; i < n; ++i) {
-      if (!dependent[static_cast<std::size_t>(i)] || !(scale[static_cast<std::size_t>(i)] > 0.0)) continue;
-      const double ratio = a[i * n + i] / scale[static_cast<std::size_t>(i)];
+      if (!dependent[i] || !(scale[i] > 0.0)) continue;
+      const double ratio = a[i * n + i] / scale[i];
       if (ratio > best) best = ratio, pivot = i;
     }
     if (pivot < 0) break;
     sweep(a, n, pivot);
-    dependent[static_cast<std::size_t>(pivot)] = 0;
+    dependent[pivot] = 0;
     ++result.rank;
     result.weakest = std::min(result.weakest, best);
   }
   for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      const bool kept = !dependent[static_cast<std::size_t>(i)] && !dependent[static_cast<std::size_t>(j)];
-      a[i * n + j] = kept ? -a[i * n + j] : 0.0;
-    }
+    for (int j = 0; j < n; ++j) a[i * n + j] = dependent[i] || dependent[j] ? 0.0 : -a[i * n + j];
   return result;
+}
+
+}  // namespace
+
+Rank ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent) {
+  if (n == 2) return ranked_inverse_of_two(gram.data(), scale.data(), dependent.data());
+  if (n == 3) return ranked_inverse_of(3, gram.data(), scale.data(), dependent.data());
+  return ranked_inverse_of(n, gram.data(), scale.data(), dependent.data());
 }
 
 void row_scales(const MatX<double>& bounds, const VecX<double>& weights, VecX<double>& scale) {

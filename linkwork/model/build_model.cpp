@@ -211,12 +211,16 @@ class Builder {
       node.R_PF = about_z(-parent_turn) * raw_[i].R;
       if (velocity_count(node.kind) != 1) continue;
       const double gamma = angles[i].gamma - parent_turn;
-      node.cg = snapped(std::cos(gamma)), node.sg = snapped(std::sin(gamma));
       node.ca = snapped(std::cos(angles[i].alpha)), node.sa = snapped(std::sin(angles[i].alpha));
-      node.has_gamma = node.cg != 1.0;
       node.has_alpha = node.ca != 1.0;
       node.right_angle = node.ca == 0.0;
       node.theta0 = angles[i].theta + turn_[i];
+      if (!node.has_alpha) {  // both turns are about the same axis
+        node.theta0 += gamma;
+        continue;
+      }
+      node.cg = snapped(std::cos(gamma)), node.sg = snapped(std::sin(gamma));
+      node.has_gamma = node.cg != 1.0;
     }
     for (Body& body : model_.bodies)
       body.X_NB = P{about_z(-turn_[static_cast<std::size_t>(body.node)]), Vec3<double>::Zero()} * body.X_NB;
@@ -229,6 +233,7 @@ class Builder {
           RigidInertia::about_com(spec.mass, spec.com, spec.inertia).seen_from(body.X_NB);
     }
     model_.tree.nodes[0].inertia = {};
+    mark_planar_nodes(model_.tree);
   }
 
   NodeFrame frame(const FrameSpec& spec, const Mat3<double>& axes = Mat3<double>::Identity()) const {

@@ -35,6 +35,7 @@ struct Node {
   bool has_gamma = false;
   bool has_alpha = false;
   bool right_angle = false;   // alpha = 90 or -90 degrees
+  bool planar = false;        // see mark_planar_nodes()
   double cg = 1.0, sg = 0.0;  // cos, sin of gamma
   double ca = 1.0, sa = 0.0;  // cos, sin of alpha
   double theta0 = 0.0;
@@ -42,6 +43,7 @@ struct Node {
   Vec3<double> p = Vec3<double>::Zero();         // the joint's place in the parent's frame
   Mat3<double> R_PF = Mat3<double>::Identity();  // spherical, free: constant rotation before the quaternion's
   RigidInertia inertia;                          // of everything rigidly fixed to the node, in its frame
+  double largest_inertia = 0.0;                  // planar: bound of what can ever turn with the node
 };
 
 /// Nodes in depth-first order, parents first; node 0 is the ground.
@@ -53,6 +55,10 @@ struct Tree {
 
   int size() const { return static_cast<int>(nodes.size()); }
 };
+
+/// Finds the revolute nodes that move in a plane fixed to the ground: those on the ground, and those that turn about a planar
+/// node's axis. Three of six components are enough for them (tree/planar.h). To be called when all nodes are complete.
+void mark_planar_nodes(Tree& tree);
 
 /// The lowest node that both hang on, or are.
 inline int common_ancestor(const Tree& tree, int a, int b) {

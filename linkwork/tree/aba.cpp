@@ -1,16 +1,18 @@
 #include "linkwork/tree/aba.h"
 
-#include <Eigen/Cholesky>
+#include <array>
+#include <cmath>
+#include <cstring>
 
 #include "linkwork/tree/link_rotation.h"
+#include "linkwork/tree/planar.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
 
 namespace {
 
-/// What an articulated body keeps of a direction in which it is massless: relative to its largest inertia.
-constexpr double kMassless = 1e-13;
+using planar::kMassless;
 constexpr double kFloor = 1e-9;
 
 template <class S>
@@ -18,6 +20,36 @@ S floored(S D, S scale, int i, TreeWork<S>& work) {
   if (D > S(kMassless) * scale) return D;
   work.massless_node = i;
   return scale > S(0) ? S(kFloor) * scale : S(1);
+}
+
+/// Inverts a symmetric positive definite matrix in place; false if it is not.
+template <int N, class S>
+bool invert_positive(Eigen::Matrix<S, N, N>& A) {
+  std::array<std::array<S, N>, N> L;  // Cholesky's factor, its diagonal inverted; then its inverse
+  for (std::size_t i = 0; i < N; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      S sum = A(static_cast<int>(i), static_cast<int>(j));
+      for (std::size_t k = 0; k < j; ++k) sum -= L[i][k] * L[j][k];
+      if (i != j) {
+        L[i][j] = sum * L[j][j];
+        continue;
+      }
+      if (!(sum > S(0))) return false;
+      L[i][i] = S(1) / std::sqrt(sum);
+    }
+  for (std::size_t j = 0; j < N; ++j)
+    for (std::size_t i = j + 1; i < N; ++i) {
+      S sum(0);
+      for (std::size_t k = j; k < i; ++k) sum -= L[i][k] * L[k][j];
+      L[i][j] = sum * L[i][i];
+    }
+  for (std::size_t i = 0; i < N; ++i)
+    for (std::size_t j = 0; j <= i; ++j) {
+      S sum(0);
+      for (std::size_t k = i; k < N; ++k) sum += L[k][i] * L[k][j];
+      A(static_cast<int>(i), static_cast<int>(j)) = A(static_cast<int>(j), static_cast<int>(i)) = sum;
+    }
+  return true;
 }
 
 /// Revolute: D = I_zz. Hands what is left of the inertia to the parent.
@@ -74,13 +106,13 @@ template <class S>
     case NodeKind::kSpherical: {
       Mat3<S> D = a.IA.I.matrix();
       for (int k = 0; k < 3; ++k) D(k, k) = floored(D(k, k), a.IA.I.trace(), i, work);
-      Eigen::LLT<Mat3<S>> factor(D);
-      if (factor.info() != Eigen::Success) {
+      Mat3<S> Dinv = D;
+      if (!invert_positive<3>(Dinv)) {
         work.massless_node = i;
-        D.diagonal().array() += S(kFloor) * a.IA.I.trace();
-        factor.compute(D);
+        Dinv = D;
+        Dinv.diagonal().array() += S(kFloor) * a.IA.I.trace();
+        invert_positive<3>(Dinv);
       }
-      const Mat3<S> Dinv = factor.solve(Mat3<S>::Identity());
       work.block(i).IA_inverse.template topLeftCorner<3, 3>() = Dinv;
       if (to_ground) break;
       ArticulatedInertia<S> A;
@@ -91,14 +123,15 @@ template <class S>
     case NodeKind::kFree: {
       Mat6<S> D = a.IA.matrix();
       for (int k = 0; k < 6; ++k) D(k, k) = floored(D(k, k), k < 3 ? a.IA.I.trace() : a.IA.M.trace(), i, work);
-      Eigen::LLT<Mat6<S>> factor(D);
-      if (factor.info() != Eigen::Success) {
+      Mat6<S>& Dinv = work.block(i).IA_inverse;
+      Dinv = D;
+      if (!invert_positive<6>(Dinv)) {
         work.massless_node = i;
-        D.template topLeftCorner<3, 3>().diagonal().array() += S(kFloor) * a.IA.I.trace();
-        D.template bottomRightCorner<3, 3>().diagonal().array() += S(kFloor) * a.IA.M.trace();
-        factor.compute(D);
+        Dinv = D;
+        Dinv.template topLeftCorner<3, 3>().diagonal().array() += S(kFloor) * a.IA.I.trace();
+        Dinv.template bottomRightCorner<3, 3>().diagonal().array() += S(kFloor) * a.IA.M.trace();
+        invert_positive<6>(Dinv);
       }
-      work.block(i).IA_inverse = factor.solve(Mat6<S>::Identity());
       break;
     }
     case NodeKind::kRevolute:
@@ -178,6 +211,11 @@ void articulate(const Tree& tree, TreeWork<S>& work, int i) {
   if (!work.locked.empty() && work.locked[static_cast<std::size_t>(i)]) return pass_on_whole(tree, work, i);
   if (node.kind != NodeKind::kRevolute) return articulate_other(tree, work, i);
   NodeWork<S>& a = work[i];
+  if (node.planar) {
+    if (!planar::factor(node, a)) a.Dinv = S(1) / floored(S(0), S(node.largest_inertia), i, work);
+    if (node.parent != 0) planar::project(a, work[node.parent].IA);
+    return;
+  }
   a.Uw = {a.IA.I.xz, a.IA.I.yz, a.IA.I.zz};
   a.Uf = a.IA.H.row(2).transpose();
   a.Dinv = S(1) / floored(a.IA.I.zz, a.IA.I.trace(), i, work);
@@ -193,9 +231,10 @@ void reduce_force(const Tree& tree, TreeWork<S>& work, int i) {
   work.u[node.v] = u;
   if (node.parent == 0) return;
   const S y = a.Dinv * u;
+  NodeWork<S>& parent = work[node.parent];
+  if (node.planar) return planar::reduce(a, a.n, a.f, y, parent.n, parent.f);
   Vec3<S> n = a.n + y * a.Uw, f = a.f + y * a.Uf;
   link::to_parent(node, a, n, f);
-  NodeWork<S>& parent = work[node.parent];
   parent.n += n + a.p.cross(f);
   parent.f += f;
 }
@@ -203,7 +242,8 @@ void reduce_force(const Tree& tree, TreeWork<S>& work, int i) {
 template <class S>
 void start_inertias(const Tree& tree, TreeWork<S>& work) {
   work.massless_node = 0;
-  for (int i = 1; i < tree.size(); ++i) work[i].IA = work.rigid[static_cast<std::size_t>(i)];
+  for (int i = 1; i < tree.size(); ++i)  // as bytes: number by number takes three times as long
+    std::memcpy(static_cast<void*>(&work[i].IA), &work.rigid[static_cast<std::size_t>(i)], sizeof(ArticulatedInertia<S>));
 }
 
 template <class S>
@@ -230,8 +270,11 @@ void accelerate(const Tree& tree, TreeWork<S>& work, int i, const VecX<S>& u, Ve
   NodeWork<S>& a = work[i];
   if (node.parent == 0) {
     x[0] = a.Dinv * ui[0];
-    a.dw = {S(0), S(0), x[0]};
-    a.dv.setZero();
+    a.dw.z() = x[0];
+    return;
+  }
+  if (node.planar) {
+    x[0] = planar::accelerate(work[node.parent], a, ui[0]);
     return;
   }
   const NodeWork<S>& parent = work[node.parent];

@@ -18,6 +18,7 @@ int node_of(const Tree& tree, int dof) {
 
 ForceColumns::ForceColumns(const Tree& tree, std::vector<int> seed_nodes, std::vector<int> seed_dofs, int columns)
     : columns_(columns),
+      working_(columns),
       seed_nodes_(std::move(seed_nodes)),
       seed_dofs_(std::move(seed_dofs)),
       wrenches_(seed_nodes_.size() * static_cast<std::size_t>(columns)),

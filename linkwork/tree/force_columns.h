@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,9 @@ class ForceColumns {
   ForceColumns(const Tree& tree, std::vector<int> seed_nodes, std::vector<int> seed_dofs, int columns);
 
   int columns() const { return columns_; }
+  /// The columns that can ever do work on the joints; those behind them never do.
+  int working() const { return working_; }
+  void set_working(int columns) { working_ = columns; }
   /// The lowest node that contains all seeds: beyond it the rigid columns cancel. The ground for a single frame.
   int root() const { return root_; }
   const std::vector<int>& seed_nodes() const { return seed_nodes_; }
@@ -32,6 +36,12 @@ class ForceColumns {
   void clear(int column);
   /// Where the wrenches act: only for the scale of rank decisions.
   void set_point(int node, const Vec3<double>& in_node) { point_node_ = node, point_ = in_node; }
+  /// Bounds of the wrenches' squared moments and forces, if they have any that always hold: for the scale of rank decisions, too.
+  struct Bounds {
+    double moment, force;
+  };
+  const std::optional<Bounds>& bounds() const { return bounds_; }
+  void set_bounds(const Bounds& bounds) { bounds_ = bounds; }
   double& force(int seed_dof, int column) { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
   double force(int seed_dof, int column) const { return forces_[static_cast<std::size_t>(seed_dof * columns_ + column)]; }
 
@@ -75,7 +85,8 @@ class ForceColumns {
   void propagate(const Tree& tree, const TreeWork<double>& work, Visit&& visit) const;
   void seed() const;
 
-  int columns_;
+  int columns_, working_;
+  std::optional<Bounds> bounds_;
   int root_ = 0;
   std::vector<int> seed_nodes_, seed_dofs_;
   std::vector<int> seed_positions_;         // of the seed nodes in support_nodes_; -1: the root

@@ -4,6 +4,7 @@
 
 #include "linkwork/spatial/sin_cos.h"
 #include "linkwork/tree/link_rotation.h"
+#include "linkwork/tree/planar.h"
 
 namespace linkwork {
 
@@ -57,10 +58,14 @@ template <class S>
 template <class S>
 inline void place(const Tree& tree, TreeWork<S>& work, int i, const S* q) {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-  if (node.kind == NodeKind::kRevolute)
-    sin_cos(S(node.theta0) + q[node.q], work[i].sq, work[i].cq);
+  if (node.kind != NodeKind::kRevolute) return place_other(tree, work, i, q + node.q);
+  NodeWork<S>& a = work[i];
+  sin_cos(S(node.theta0) + q[node.q], a.sq, a.cq);
+  if (!node.planar) return;
+  if (node.parent == 0)
+    a.in_plane.c = a.cq, a.in_plane.s = a.sq;
   else
-    place_other(tree, work, i, q + node.q);
+    a.in_plane = planar::placed(work[node.parent].in_plane, a);
 }
 
 /// Joints other than revolute ones.
@@ -90,11 +95,11 @@ inline void move(const Tree& tree, TreeWork<S>& work, int i, const S* v) {
   Vec3<S> ap = link::copy(parent.ap);
   if (node.parent == 0) {
     link::to_child(node, a, ap);
-    a.w = {S(0), S(0), rate};
-    a.v.setZero(), a.aw.setZero();
+    a.w.z() = rate;
     a.ap = ap;
     return;
   }
+  if (node.planar) return planar::move(parent, a, rate);
   Vec3<S> w = link::copy(parent.w), aw = link::copy(parent.aw);
   const Vec3<S> turning = w.cross(a.p);
   Vec3<S> l = parent.v + turning;

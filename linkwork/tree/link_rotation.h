@@ -76,10 +76,16 @@ inline void turn_plane(C c, C s, Mat3<S>& A) {
   }
 }
 
-/// Vectors of one-dof nodes, several at a time.
-template <class S, class... V>
-inline void to_parent(const Node& node, const NodeWork<S>& work, V&... a) {
-  (turn_z(work.cq, work.sq, a), ...);
+/// What of a node's work the turns below need.
+template <class S>
+struct Turn {
+  S cq, sq;
+};
+
+/// Vectors of one-dof nodes, several at a time. The turn is a NodeWork or a Turn.
+template <template <class> class T, class S, class... V>
+inline void to_parent(const Node& node, const T<S>& turn, V&... a) {
+  (turn_z(turn.cq, turn.sq, a), ...);
   if (node.right_angle)
     (quarter_turn_x(S(node.sa), a), ...);
   else if (node.has_alpha)

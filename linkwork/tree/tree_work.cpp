@@ -20,6 +20,10 @@ TreeWork<S>::TreeWork(const Tree& tree)
     nodes[i].p = node.p.template cast<S>();
     nodes[i].cq = std::cos(S(node.theta0));  // stays so for prismatic nodes
     nodes[i].sq = std::sin(S(node.theta0));
+    if (node.planar && node.parent == 0) {
+      const double x = node.cg * node.p.x() + node.sg * node.p.y(), y = node.cg * node.p.y() - node.sg * node.p.x();
+      nodes[i].in_plane.x = S(x), nodes[i].in_plane.y = S(node.ca * y + node.sa * node.p.z());
+    }
     if (velocity_count(node.kind) == 1) continue;
     block_of[i] = static_cast<int>(blocks.size());
     blocks.emplace_back();

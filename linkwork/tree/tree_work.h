@@ -6,12 +6,19 @@
 
 namespace linkwork {
 
+/// A pose in a plane: cosine and sine of the heading, place of the origin.
+template <class S>
+struct PlanePose {
+  S c{1}, s{0}, x{0}, y{0};
+};
+
 /// What the recursions compute for one node, in the node's frame, grouped by what it depends on.
 template <class S>
 struct NodeWork {
   // Position: update_positions(). What of it never changes is set at construction.
   S cq{1}, sq{0};               // cos, sin of theta0 + angle (one-dof kinds)
   Vec3<S> p = Vec3<S>::Zero();  // origin in the parent's frame
+  PlanePose<S> in_plane;        // planar nodes: in the ground's frame, turned so that its z is that of the node
 
   // Velocity: update_velocities().
   Vec3<S> w = Vec3<S>::Zero();  // twist
