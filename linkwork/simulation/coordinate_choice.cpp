@@ -11,13 +11,14 @@ namespace linkwork {
 
 namespace {
 
-constexpr double kNode = 620, kBlockNode = 2100, kSpring = 600, kEvaluation = 500;
+constexpr double kNode = 620, kPlanarNode = 300, kBlockNode = 2100, kSpring = 400, kEvaluation = 500;
 /// Cutting has been there before embedding: to embed must be worth something.
 constexpr double kWorthwhile = 0.95;
 
 double tree_cost(const Model& model) {
   double cost = kEvaluation + kSpring * static_cast<double>(model.springs.size());
-  for (const Node& node : model.tree.nodes) cost += velocity_count(node.kind) > 1 ? kBlockNode : kNode;
+  for (const Node& node : model.tree.nodes)
+    cost += velocity_count(node.kind) > 1 ? kBlockNode : node.planar ? kPlanarNode : kNode;
   return cost;
 }
 

@@ -4,7 +4,7 @@
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/force_columns.h"
 #include "linkwork/tree/rnea.h"
-#include "support/mechanisms.h"
+#include "tests/support/mechanisms.h"
 
 namespace linkwork {
 namespace {
