@@ -84,7 +84,10 @@ int resume(const ResumeOptions& options) {
     if (speaks && checkpoint.program != LINKWORK_VERSION)
       fmt::print(stderr, "linkwork: {} was written by version {}: the results may differ in their last digits\n", options.file,
                  checkpoint.program);
-    if (speaks && !run.quiet) fmt::print("resumed at t = {:.9g} s\n", checkpoint.time());
+    if (speaks && !run.quiet) {
+      fmt::print("resumed at t = {:.9g} s\n", checkpoint.time());
+      std::fflush(stdout);
+    }
     return perform_run(run, &checkpoint, world.transport());
   } catch (const InputError& error) {
     if (world.transport().size() == 1) throw;

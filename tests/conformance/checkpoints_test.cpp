@@ -124,9 +124,10 @@ TEST(Checkpoints, EveryIntegratorGoesOnWithTheSameBits) {
 TEST(Checkpoints, EveryFormulationGoesOnWithTheSameBits) {
   for (const auto& entry : formulations()) {
     if (entry.traits.gives != Equations::kAcceleration) continue;  // tested with their integrators
-    Spec spec = four_bar_for(0.2);
+    Spec spec = four_bar_for(entry.info.name == "gauss-ga" ? 0.02 : entry.traits.exact ? 0.2 : 0.05);
+    if (!entry.traits.exact) spec.settings.step = 1e-4;  // its springs are stiff
     spec.settings.formulation = {entry.info.name, {}, {}};
-    expect_one_piece_resumes(spec, 0.06, entry.info.name);
+    expect_one_piece_resumes(spec, 0.3 * spec.settings.end, entry.info.name);
   }
 }
 
