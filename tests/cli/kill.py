@@ -45,6 +45,15 @@ def launched(processes, arguments):
     return subprocess.Popen([*launcher, LINKWORK, *arguments, "--no-report"], stdout=open("stdout", "wb"), stderr=open("log", "wb"))
 
 
+def ended(job):
+    """The exit code, when there is one."""
+    try:
+        return job.wait(LONGEST)
+    except subprocess.TimeoutExpired:
+        job.kill()
+        fail(f"{' '.join(job.args)} has not ended after {LONGEST} s")
+
+
 def is_ready(job, processes, resumed):
     """One process may be killed at any moment. Ranks must have found each other: before that, it is mpirun that hangs."""
     if processes == 1 or job.poll() is not None:
@@ -103,7 +112,7 @@ def check_sensitivity(reference, folder):
     body = json.dumps(contents) + "\n"
     data = body.encode()
     CHECKPOINT.write_text(f"linkwork checkpoint 1 {len(data)} {fnv1a(data):016x}\n{body}")
-    if launched(1, ["resume", str(CHECKPOINT)]).wait(LONGEST) != 0:
+    if ended(launched(1, ["resume", str(CHECKPOINT)])) != 0:
         fail(f"a checkpoint with another number is refused: {Path('log').read_text()}")
     if (reference / "trajectory.csv").read_bytes() == (folder / "trajectory.csv").read_bytes():
         fail("a wrong checkpoint makes no difference: nothing is tested here")
@@ -117,14 +126,14 @@ def kill_once(job, processes, resumed, moment, choice):
     time.sleep(moment)
     ranks = ranks_of(job, processes)
     if job.poll() is not None or not ranks:
-        job.wait(LONGEST)
+        ended(job)
         return False
     try:
         os.kill(choice.choice(ranks), signal.SIGKILL)
     except ProcessLookupError:
         return False
     began = time.monotonic()
-    code = job.wait(LONGEST)
+    code = ended(job)
     if code == 0:
         return False  # it was done
     if time.monotonic() - began > 30:
@@ -147,7 +156,7 @@ def main():
             if seconds > 0.0:
                 end *= min(30.0, max(1.0, WANTED / seconds))
             arguments = ["--end", str(end), "--checkpoint-every", str(end / CHECKPOINTS), "--checkpoint", str(CHECKPOINT)]
-            if launched(processes, ["run", *model, *arguments, "--out", str(reference)]).wait(LONGEST) != 0:
+            if ended(launched(processes, ["run", *model, *arguments, "--out", str(reference)])) != 0:
                 fail(f"{name}: {Path('log').read_text()}")
             seconds = json.loads((reference / "summary.json").read_text())["wall_seconds"]
         whole = (reference / "trajectory.csv").read_bytes()
@@ -181,7 +190,7 @@ def main():
             check_sensitivity(reference, folder)
             CHECKPOINT.write_bytes(kept)
         final = ["resume", str(CHECKPOINT), *last] if resumed else ["run", *model, *arguments, "--out", str(folder)]
-        if launched(1, final).wait(LONGEST) != 0:
+        if ended(launched(1, final)) != 0:
             fail(f"{name}: {' '.join(final)}: {Path('log').read_text()}")
         compare(reference, folder, f"{name} after {done} kills")
         kills += done

@@ -124,8 +124,9 @@ TEST(Checkpoints, EveryIntegratorGoesOnWithTheSameBits) {
 TEST(Checkpoints, EveryFormulationGoesOnWithTheSameBits) {
   for (const auto& entry : formulations()) {
     if (entry.traits.gives != Equations::kAcceleration) continue;  // tested with their integrators
-    Spec spec = four_bar_for(entry.info.name == "gauss-ga" ? 0.02 : entry.traits.exact ? 0.2 : 0.05);
-    if (!entry.traits.exact) spec.settings.step = 1e-4;  // its springs are stiff
+    const bool is_slow = entry.info.name == "gauss-ga", is_stiff = !entry.traits.exact && !is_slow;
+    Spec spec = four_bar_for(is_slow ? 0.01 : is_stiff ? 0.05 : 0.2);
+    if (is_stiff) spec.settings.step = 1e-4;
     spec.settings.formulation = {entry.info.name, {}, {}};
     expect_one_piece_resumes(spec, 0.3 * spec.settings.end, entry.info.name);
   }
@@ -181,19 +182,19 @@ TEST(Checkpoints, OfAnotherModelAreRefused) {
 
 TEST(Checkpoints, EveryGlueGoesOnWithTheSameBitsOnAnyNumberOfThreads) {
   for (const GlueEntry& glue : glues())
-    for (const std::string& name : test::library_assemblies()) {
+    for (const char* const name : {"four_bar_modules", "gear_train_modules", "ring_groups"}) {
       Spec spec = test::library_spec(name);
-      spec.settings.end = 0.1;
+      spec.settings.end = 0.06;
       spec.settings.glue = {glue.info.name, {}, {}};
       const AssemblyPlan plan = test::started_plan(spec);
       const Choice choice{glue.info.name, {}, {}};
-      const SavingRun whole = run_apart(plan, choice, 1, 0.021);
-      if (!whole.summary.completed) continue;  // waveform refuses some
-      const std::string what = name + ", " + glue.info.name;
+      const SavingRun whole = run_apart(plan, choice, 1, 0.021);  // in the middle of windows, too
+      if (!whole.summary.completed) continue;                     // waveform refuses some
+      const std::string what = std::string(name) + ", " + glue.info.name;
       EXPECT_TRUE(same_bits(run_apart(plan, choice, 2, 0.021).rows, whole.rows)) << what;
       int threads = 0;
       expect_same_end(whole, what,
-                      [&](const std::string& text) { return run_apart(plan, choice, 1 + threads++ % 3, 0.021, text); });
+                      [&](const std::string& text) { return run_apart(plan, choice, 1 + threads++ % 2, 0.021, text); });
     }
 }
 
