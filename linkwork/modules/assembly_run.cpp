@@ -208,7 +208,7 @@ bool AssemblyRun::save_if_due() {
   if (due() > reached) return true;
   while (due() <= reached) ++next_checkpoint_;
   const SavedAssembly saved = save();
-  observer_.checkpoint(saved);
+  outside([&] { observer_.checkpoint(saved); });
   return go_on_from(saved);
 }
 
@@ -495,7 +495,7 @@ bool AssemblyRun::finish_step() {
   look();
   if (next_output() <= state_.t + tie || state_.t >= settings_.end)
     if (!record()) return false;
-  if (observer_.progress) observer_.progress(state_.t, settings_.end);
+  if (observer_.progress) outside([&] { observer_.progress(state_.t, settings_.end); });
   return true;
 }
 
@@ -579,7 +579,7 @@ bool AssemblyRun::record() {
                           glue_->errors().velocity};
   std::ranges::copy(totals, row_.begin() + static_cast<std::ptrdiff_t>(first_total_));
   balance(kinetic, potential, work);
-  if (workshop_->rank() == 0 && observer_.row) observer_.row(row_);
+  if (workshop_->rank() == 0 && observer_.row) outside([&] { observer_.row(row_); });
   return true;
 }
 
@@ -588,6 +588,14 @@ void AssemblyRun::balance(double kinetic, double potential, double work) {
   if (state_.outputs == 1) energy_start_ = kinetic + potential, potential_start_ = potential;
   exchanged_ = std::max({exchanged_, kinetic, std::abs(potential - potential_start_)});
   imbalance_ = std::max(imbalance_, std::abs(kinetic + potential - energy_start_ - work));
+}
+
+/// What is done there is no matter of the glue.
+template <class Tell>
+void AssemblyRun::outside(Tell tell) {
+  const auto before = std::chrono::steady_clock::now();
+  tell();
+  seconds_outside_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
 }
 
 bool AssemblyRun::stop(const std::string& reason) {
@@ -625,16 +633,19 @@ void AssemblyRun::summarize(double seconds) {
   modules_.mean_iterations /= static_cast<double>(std::max(1L, state_.steps));
   modules_.green = entry_.traits.exposes;
   modules_.numbers_exposed = glue_->numbers_exposed();
-  std::vector<double> times(2 * at(ranks), 0.0);
+  std::vector<double> times(3 * at(ranks), 0.0);
   std::vector<int> ends;
-  for (int rank = 0; rank < ranks; ++rank) ends.push_back(2 * (rank + 1));
-  times[2 * at(workshop_->rank())] = traffic.seconds;
-  times[2 * at(workshop_->rank()) + 1] = module_seconds_before_ + workshop_->seconds_in_modules();
+  for (int rank = 0; rank < ranks; ++rank) ends.push_back(3 * (rank + 1));
+  double* const own = &times[3 * at(workshop_->rank())];
+  own[0] = traffic.seconds;
+  own[1] = module_seconds_before_ + workshop_->seconds_in_modules();
+  own[2] = seconds_outside_;
   workshop_->transport().gather(times, ends);
-  double waiting = 0.0, modules = 0.0;
-  for (std::size_t r = 0; r < at(ranks); ++r) waiting += times[2 * r], modules += times[2 * r + 1];
-  modules_.waiting_seconds_per_step = waiting / ranks / steps;
-  modules_.inexpensive = modules > 0.0 ? std::max(0.0, seconds * ranks - modules) / modules : 0.0;
+  double waiting = 0.0, modules = 0.0, outside = 0.0;
+  for (std::size_t r = 0; r < at(ranks); ++r) waiting += times[3 * r], modules += times[3 * r + 1], outside += times[3 * r + 2];
+  // While one of them is outside, the others wait for it.
+  modules_.waiting_seconds_per_step = std::max(0.0, waiting - outside * (ranks - 1)) / ranks / steps;
+  modules_.inexpensive = modules > 0.0 ? std::max(0.0, (seconds - outside) * ranks - modules) / modules : 0.0;
   summary_.ranks = ranks;
   summary_.modules = modules_;
 }

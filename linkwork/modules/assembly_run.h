@@ -82,6 +82,8 @@ class AssemblyRun {
   int owner(const PortRef& a, const PortRef& b) const;
   void look();
   double next_output() const { return static_cast<double>(state_.outputs) * settings_.output_every; }
+  template <class Tell>
+  void outside(Tell tell);
   bool stop(const std::string& reason);
   void summarize(double seconds);
 
@@ -123,6 +125,7 @@ class AssemblyRun {
   long steps_before_ = 0;
   MeteredTransport::Traffic traffic_before_;  // in this run, of modules that were replaced
   double module_seconds_before_ = 0.0;
+  double seconds_outside_ = 0.0;  // with the observer: writing, comparing, keeping pace
   std::chrono::steady_clock::time_point started_;
 };
 

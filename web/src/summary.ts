@@ -65,7 +65,7 @@ function modulesTable(modules: Modules): HTMLElement {
     ["A step", `${short(modules.messages_per_step, 3)} exchanges, ${short(modules.bytes_per_step, 3)} bytes, ${short(1e6 * modules.waiting_seconds_per_step, 3)} µs of waiting`],
     ["Sticky", `joints between modules hold to ${number(modules.sticky.position_max)}, velocities to ${number(modules.sticky.velocity_max)}`],
     ["Green", `a module shows ${modules.green.exposes}: ${modules.green.numbers} numbers in all, each evaluation`],
-    ["Inexpensive", `the glue takes ${short(modules.inexpensive, 3)} of the modules' time`],
+    ["Inexpensive", `the glue takes ${short(modules.inexpensive, 3)} times the modules' time`],
     ["Pretty", `accelerations differ from those in one piece by ${number(modules.pretty)}, relative`],
   ];
   if (modules.iterations) entries.push(["Iterations", `at most ${modules.iterations.most}, ${short(modules.iterations.mean, 3)} a step in the mean`]);
