@@ -50,8 +50,8 @@ void print_modules(const Summary& summary) {
                                1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
   print_line("", fmt::format("sticky: joints hold to {:.2g}; pretty: accelerations differ by {:.2g} from those in one piece",
                              modules.sticky, modules.pretty));
-  print_line(
-      "", fmt::format("inexpensive: {:.2g} times the modules' time; green: a module shows {}", modules.inexpensive, modules.green));
+  print_line("", fmt::format("inexpensive: {:.2g} times the modules' time; green: a module shows {}", modules.inexpensive,
+                             modules.green));
   if (modules.most_iterations > 0)
     print_line(
         "", fmt::format("iterations: at most {}, {:.3g} a step in the mean", modules.most_iterations, modules.mean_iterations));
