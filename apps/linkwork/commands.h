@@ -16,6 +16,7 @@ struct Command {
 
 // One per file.
 Command run_command(CLI::App& program);
+Command resume_command(CLI::App& program);
 Command compare_command(CLI::App& program);
 Command kinematics_command(CLI::App& program);
 Command check_command(CLI::App& program);

@@ -65,10 +65,10 @@ int run_program(int argc, char** argv) {
   program.get_formatter()->label("SUBCOMMAND", "COMMAND");
   program.get_formatter()->label("REQUIRED", "");
 
-  const std::vector<Command> commands{run_command(program),   compare_command(program), kinematics_command(program),
-                                      check_command(program), report_command(program),  view_command(program),
-                                      study_command(program), list_command(program),    new_command(program),
-                                      schema_command(program)};
+  const std::vector<Command> commands{run_command(program),        resume_command(program), compare_command(program),
+                                      kinematics_command(program), check_command(program),  report_command(program),
+                                      view_command(program),       study_command(program),  list_command(program),
+                                      new_command(program),        schema_command(program)};
   for (const Command& command : commands) {
     command.options->allow_extras();
     command.options->group("Commands");

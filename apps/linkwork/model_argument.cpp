@@ -48,10 +48,15 @@ void ModelArgument::add_to(CLI::App& options) {
       ->option_text("NAME=VALUE");
 }
 
-Spec ModelArgument::read() const {
+Spec ModelArgument::read() const { return read(model_path(model), nullptr); }
+
+fs::path ModelArgument::file() const { return fs::absolute(model_path(model)).lexically_normal(); }
+
+Spec ModelArgument::read(const fs::path& from, std::function<std::string(const fs::path&)> load) const {
   ReadOptions reading;
   for (const std::string& text : set) reading.set.push_back(parse_assignment(text));
-  return read_model_file(model_path(model), reading);
+  reading.load = std::move(load);
+  return read_model_file(from, reading);
 }
 
 fs::path ready_model_folder() {

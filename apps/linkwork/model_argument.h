@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ struct ModelArgument {
   void add_to(CLI::App& options);
   /// Reads the file of that name, or else the ready model of that name.
   Spec read() const;
+  /// The file, wherever the program is started from.
+  std::filesystem::path file() const;
+  /// Reads it with another way to get the texts of files.
+  Spec read(const std::filesystem::path& from, std::function<std::string(const std::filesystem::path&)> load) const;
 };
 
 /// A model that comes with the program.

@@ -2,21 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
 #include "apps/linkwork/commands.h"
-#include "apps/linkwork/model_argument.h"
-#include "apps/linkwork/progress.h"
-#include "apps/linkwork/result_folder.h"
-#include "apps/linkwork/run_report.h"
-#include "apps/linkwork/settings_options.h"
+#include "apps/linkwork/lists.h"
+#include "apps/linkwork/rank_watch.h"
+#include "apps/linkwork/results.h"
+#include "apps/linkwork/run_options.h"
 #include "apps/linkwork/text.h"
-#include "linkwork/io/report.h"
-#include "linkwork/io/scene.h"
-#include "linkwork/io/summary_file.h"
-#include "linkwork/io/trajectory_file.h"
+#include "linkwork/io/model_file.h"
 #include "linkwork/modules/assembly_run.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/one_piece.h"
@@ -33,139 +28,192 @@ constexpr const char* kFooter =
     R"(Writes report.html (animation, plots and summary, to open in a browser), trajectory.csv (positions, velocities, accelerations,
 reactions, energies, errors), summary.json and scene.json (what 'linkwork report' and 'linkwork view' need to draw the mechanism).
 Methods may carry options, as in baumgarte:alpha=5,beta=5; 'linkwork list' shows them.
+With --checkpoint, 'linkwork resume FILE' goes on with a run that was interrupted, and ends with the same results.
 
 Examples:
   linkwork run four_bar
   linkwork run four_bar --set torque=0 --end 2 --integrator dopri45 --rtol 1e-10
-  linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results)";
+  linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results
+  linkwork run four_bar --end 100 --checkpoint four_bar.ckpt --checkpoint-every 10)";
 
 /// How many rows of a run of modules are compared with the system in one piece.
 constexpr double kComparedRows = 50.0;
+/// Checkpoints of a run, if the interval is not given.
+constexpr double kCheckpoints = 10.0;
 
-struct RunOptions {
-  ModelArgument model;
-  SettingsOptions settings;
-  std::optional<std::string> out;
-  bool no_report = false;
-  bool quiet = false;
+/// A run to be done: options, model, and the checkpoint that it goes on from, if any.
+struct Job {
+  const RunOptions& options;
+  const Checkpoint* from;
+  Spec spec;
+  std::optional<CheckpointPlan> checkpoints;
 };
 
-/// The files of a run, and what goes into them.
-class Results {
+/// Reads the model; with checkpoints, the texts of its files are kept for them.
+Job read_job(const RunOptions& options, const Checkpoint* from) {
+  Job job{options, from, {}, {}};
+  if (!options.checkpoint) {
+    if (options.checkpoint_every)
+      throw InputError({"--checkpoint-every", 0, 0}, "there is no file to write to", "--checkpoint FILE");
+    job.spec = options.model.read();
+  } else if (from != nullptr) {
+    job.checkpoints = {*options.checkpoint, *from};
+    job.spec = options.model.read(from->request.model, [&](const fs::path& file) {
+      const auto kept = std::ranges::find(from->files, file.string(), &Checkpoint::ModelText::file);
+      return kept != from->files.end() ? kept->text : read_text_file(file);
+    });
+  } else {
+    if (options.checkpoint->empty()) throw InputError({"--checkpoint", 0, 0}, "the name is empty", "a file");
+    job.checkpoints.emplace().file = fs::absolute(*options.checkpoint);
+    Checkpoint& contents = job.checkpoints->contents;
+    contents.program = LINKWORK_VERSION;
+    contents.request = {options.model.file().string(), options.model.set, options.settings.texts(), "", options.no_report, 0.0};
+    job.spec = options.model.read(contents.request.model, [&](const fs::path& file) {
+      const std::string text = read_text_file(file);
+      if (std::ranges::find(contents.files, file.string(), &Checkpoint::ModelText::file) == contents.files.end())
+        contents.files.push_back({file.string(), text});
+      return text;
+    });
+  }
+  options.settings.apply_to(job.spec.settings);
+  if (job.checkpoints && from == nullptr)
+    job.checkpoints->contents.request.every = options.checkpoint_every
+                                                  ? parse_positive(*options.checkpoint_every, "--checkpoint-every")
+                                                  : job.spec.settings.end / kCheckpoints;
+  return job;
+}
+
+void check_pace(const Job& job, bool fixed_steps) {
+  if (!job.options.pace() || fixed_steps) return;
+  throw InputError(
+      {"--realtime", 0, 0},
+      fmt::format("integrator '{}' chooses its own steps, which no clock can pace", job.spec.settings.integrator.name),
+      "an integrator of fixed steps, such as rk4 or semi-implicit-euler, and --step");
+}
+
+int run_as_one(Job& job) {
+  const Model model = build_model(job.spec);
+  Simulation simulation(model);
+  check_pace(job, simulation.has_fixed_steps());
+  if (job.from != nullptr) simulation.resume(*job.from->one_piece);
+  Results results(job.options, job.spec, model, simulation.columns(), job.checkpoints, job.from);
+  Observer observer{.row = [&](std::span<const double> row) { results.write(row); },
+                    .progress = [&](double t, double end) { results.show(t, end); }};
+  if (results.saves()) {
+    observer.checkpoint = [&](const SavedRun& saved) { results.save(saved); };
+    observer.checkpoint_every = results.save_every();
+  }
+  results.start(job.from != nullptr ? job.from->time() : 0.0);
+  return results.finish(simulation.run(observer));
+}
+
+/// Compares rows of a run of modules with the system in one piece. Nothing is remembered from row to row but the largest
+/// difference, so that it makes no difference whether the run was interrupted.
+class PieceComparison {
  public:
-  Results(const RunOptions& options, const Spec& spec, const Model& model, const std::vector<std::string>& columns)
-      : options_(options),
-        model_(model),
-        columns_(columns.size()),
-        folder_(make_result_folder(options.out, model.name, {"summary.json", "report.html"})),
-        trajectory_(folder_ / "trajectory.csv", columns),
-        scene_(scene_json(spec, model, columns)),
-        rows_(columns.size()),
-        progress_(options.quiet) {
-    write_text_file(folder_ / "scene.json", scene_);
+  PieceComparison(const Model& model, const std::vector<std::string>& columns, const Checkpoint* from)
+      : model_(model),
+        columns_(columns),
+        largest_(from != nullptr ? from->pretty : 0.0),
+        rows_(from != nullptr ? from->rows : 0) {
+    begin_anew();
+    const double rows = std::ceil(model.settings.end / model.settings.output_every);
+    stride_ = std::max(1L, static_cast<long>(rows / kComparedRows));
   }
-
-  void write(std::span<const double> row) {
-    trajectory_.write(row);
-    rows_.add(row);
+  void begin_anew() { one_piece_ = std::make_unique<OnePiece>(model_, columns_); }
+  void compare(std::span<const double> row) {
+    if (rows_++ % stride_ == 0) largest_ = std::max(largest_, one_piece_->difference(row));
   }
-  void show(double t, double end) { progress_.show(t, end); }
-
-  /// Writes what is left to write, and tells how it went.
-  int finish(Summary summary) {
-    progress_.finish();
-    if (options_.settings.tolerates_in_vain(model_))
-      summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
-    trajectory_.close();
-    write_summary_file(folder_ / "summary.json", summary);
-    const bool reported = !options_.no_report && write_report_page(folder_, summary, std::move(scene_), std::move(rows_));
-    if (!options_.quiet) {
-      print_run(model_, summary, {folder_, trajectory_.rows(), columns_, reported});
-      if (!reported && !options_.no_report) print_line("", "no report.html: this program was built without the report page");
-    }
-    if (summary.completed) return kDone;
-    std::fflush(stdout);
-    fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model_.name, summary.status,
-               folder_.string());
-    return kFailed;
-  }
+  double largest() const { return largest_; }
 
  private:
-  const RunOptions& options_;
   const Model& model_;
-  std::size_t columns_;
-  fs::path folder_;
-  TrajectoryFile trajectory_;
-  std::string scene_;
-  ThinnedRows rows_;
-  Progress progress_;
+  const std::vector<std::string>& columns_;
+  std::unique_ptr<OnePiece> one_piece_;
+  double largest_;
+  long rows_, stride_ = 1;
 };
 
-int run_as_one(const RunOptions& options, const Spec& spec) {
-  const Model model = build_model(spec);
-  Simulation simulation(model);
-  Results results(options, spec, model, simulation.columns());
-  return results.finish(simulation.run({.row = [&](std::span<const double> row) { results.write(row); },
-                                        .progress = [&](double t, double end) { results.show(t, end); }}));
+/// Which modules each rank has, in words.
+std::vector<std::string> work_of_ranks(Workshop& workshop) {
+  constexpr std::size_t kMost = 8;
+  const std::vector<int> leaves = workshop.tree().leaves();
+  std::vector<std::string> work;
+  for (int rank = 0; rank < workshop.transport().size(); ++rank) {
+    std::vector<std::string> names;
+    for (int leaf = workshop.placement().begin(rank); leaf < workshop.placement().end(rank); ++leaf)
+      names.push_back(workshop.plan().modules[static_cast<std::size_t>(leaves[static_cast<std::size_t>(leaf)])].name);
+    const std::size_t all = names.size();
+    names.resize(std::min(all, kMost));
+    work.push_back(all == 0 ? "no modules"
+                            : fmt::format("the module{} {}{}", all > 1 ? "s" : "", listed(names),
+                                          all > kMost ? fmt::format(" and {} more", all - kMost) : ""));
+  }
+  return work;
+}
+
+std::string advice_after_death(const Job& job) {
+  return job.checkpoints ? fmt::format("'linkwork resume {}' goes on from the last checkpoint", job.checkpoints->file.string())
+                         : "With --checkpoint a run can be resumed";
 }
 
 /// What rank 0 does beside its share of the modules: it has the model in one piece to write the results, and to compare with.
-int run_modules(const RunOptions& options, const Spec& spec, const Model* model, const AssemblyPlan& plan, const Choice& glue,
-                int threads, Transport& transport) {
+int run_modules(Job& job, const Model* model, const AssemblyPlan& plan, const Choice& glue, int threads, Transport& transport) {
   AssemblyRun assembly(plan, glue, transport);
+  check_pace(job, assembly.has_fixed_steps());
+  if (job.from != nullptr) assembly.resume(*job.from->modules);
+  if (threads == 1) watch_ranks(transport, work_of_ranks(assembly.workshop()), advice_after_death(job));
   if (transport.rank() != 0) {
-    return assembly.run().completed ? kDone : kFailed;
+    AssemblyObserver observer;
+    if (job.checkpoints) {
+      observer.checkpoint = [](const SavedAssembly&) {};
+      observer.checkpoint_every = job.checkpoints->contents.request.every;
+    }
+    return assembly.run(observer).completed ? kDone : kFailed;
   }
-  Results results(options, spec, *model, assembly.columns());
-  OnePiece one_piece(*model, assembly.columns());
-  const double rows = std::ceil(spec.settings.end / spec.settings.output_every);
-  const long stride = std::max(1L, static_cast<long>(rows / kComparedRows));
-  double difference = 0.0;
-  long row_count = 0;
-  Summary summary = assembly.run({.row =
-                                      [&](std::span<const double> row) {
-                                        if (row_count++ % stride == 0)
-                                          difference = std::max(difference, one_piece.difference(row));
-                                        results.write(row);
-                                      },
-                                  .progress = [&](double t, double end) { results.show(t, end); }});
-  summary.modules->pretty = difference;
+  Results results(job.options, job.spec, *model, assembly.columns(), job.checkpoints, job.from);
+  PieceComparison comparison(*model, assembly.columns(), job.from);
+  AssemblyObserver observer{.row =
+                                [&](std::span<const double> row) {
+                                  comparison.compare(row);
+                                  results.write(row);
+                                },
+                            .progress = [&](double t, double end) { results.show(t, end); }};
+  if (results.saves()) {
+    observer.checkpoint = [&](const SavedAssembly& saved) {
+      results.save(saved, comparison.largest());
+      comparison.begin_anew();
+    };
+    observer.checkpoint_every = results.save_every();
+  }
+  results.start(job.from != nullptr ? job.from->time() : 0.0);
+  Summary summary = assembly.run(observer);
+  summary.modules->pretty = comparison.largest();
   if (threads > 1) summary.threads = threads, summary.ranks = 1;
   return results.finish(std::move(summary));
 }
 
-int run_apart(const RunOptions& options, const Spec& spec, const Choice& glue, Transport& world) {
-  AssemblyPlan plan = plan_assembly(spec);
-  const int threads = options.settings.thread_count();
+int run_apart(Job& job, const Choice& glue, Transport& world) {
+  AssemblyPlan plan = plan_assembly(job.spec);
+  const int threads = job.options.settings.thread_count();
   if (threads > 1 && world.size() > 1)
     throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
   std::unique_ptr<const Model> model;
-  start_together(plan, spec, world, model);
-  if (world.size() > 1 || threads == 1) return run_modules(options, spec, model.get(), plan, glue, 1, world);
+  start_together(plan, job.spec, world, model);
+  if (world.size() > 1 || threads == 1) return run_modules(job, model.get(), plan, glue, 1, world);
   int code = kDone;
   ThreadTeam team(threads);
   team.run([&](Transport& transport) {
-    const int own = run_modules(options, spec, model.get(), plan, glue, threads, transport);
+    const int own = run_modules(job, model.get(), plan, glue, threads, transport);
     if (transport.rank() == 0) code = own;
   });
   return code;
 }
 
-int run_on(const RunOptions& options, Transport& world) {
-  Spec spec = options.model.read();
-  options.settings.apply_to(spec.settings);
-  const Choice glue = chosen_glue(spec);
-  if (glue.name != "none") return run_apart(options, spec, glue, world);
-  if (options.settings.thread_count() > 1)
-    throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
-                     spec.modules.empty() ? "a model made of modules" : "a glue other than none");
-  return world.rank() == 0 ? run_as_one(options, spec) : kDone;
-}
-
 int run(const RunOptions& options) {
   MpiWorld world;
   try {
-    return run_on(options, world.transport());
+    return perform_run(options, nullptr, world.transport());
   } catch (const InputError& error) {
     if (world.transport().size() == 1) throw;
     if (world.transport().rank() == 0) fmt::print(stderr, "linkwork: {}\n", error.what());  // all ranks have found the same
@@ -175,14 +223,46 @@ int run(const RunOptions& options) {
 
 }  // namespace
 
+std::optional<double> RunOptions::pace() const {
+  if (!realtime) return {};
+  return realtime->empty() ? 1.0 : parse_positive(*realtime, "--realtime");
+}
+
+int perform_run(const RunOptions& options, const Checkpoint* from, Transport& world) {
+  Job job = read_job(options, from);
+  options.pace();
+  const Choice glue = chosen_glue(job.spec);
+  if (from != nullptr && from->modules.has_value() != (glue.name != "none"))
+    throw InputError({*options.checkpoint, 0, 0}, "saves a run that was solved in another way",
+                     "the version that has written it");
+  if (glue.name != "none") return run_apart(job, glue, world);
+  if (options.settings.thread_count() > 1)
+    throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
+                     job.spec.modules.empty() ? "a model made of modules" : "a glue other than none");
+  return world.rank() == 0 ? run_as_one(job) : kDone;
+}
+
+void add_common_options(CLI::App& app, RunOptions& options) {
+  app.add_option("--out", options.out, "folder for the results; default out/<model name>")->option_text("DIR");
+  app.add_option("--realtime", options.realtime,
+                 "go no faster than the clock, or FACTOR times as fast, and report how well it kept pace; fixed steps only")
+      ->expected(0, 1)
+      ->option_text("[FACTOR]");
+  app.add_flag("--no-report", options.no_report, "write no report.html");
+  app.add_flag("--quiet", options.quiet, "print nothing but errors");
+}
+
 Command run_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("run", "Simulates a model and writes its motion.");
   const auto options = std::make_shared<RunOptions>();
   options->model.add_to(*app);
   options->settings.add_to(*app);
-  app->add_option("--out", options->out, "folder for the results; default out/<model name>")->option_text("DIR");
-  app->add_flag("--no-report", options->no_report, "write no report.html");
-  app->add_flag("--quiet", options->quiet, "print nothing but errors");
+  app->add_option("--checkpoint", options->checkpoint, "file to save the run in as it goes, for 'linkwork resume'")
+      ->option_text("FILE");
+  app->add_option("--checkpoint-every", options->checkpoint_every,
+                  "simulated time between two checkpoints, s; default a tenth of the whole")
+      ->option_text("T");
+  add_common_options(*app, *options);
   app->footer(kFooter);
   return {app, [options] { return run(*options); }};
 }

@@ -50,11 +50,18 @@ void print_modules(const Summary& summary) {
                                1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
   print_line("", fmt::format("sticky: joints hold to {:.2g}; pretty: accelerations differ by {:.2g} from those in one piece",
                              modules.sticky, modules.pretty));
-  print_line(
-      "", fmt::format("inexpensive: {:.2g} of the modules' time; green: a module shows {}", modules.inexpensive, modules.green));
+  print_line("", fmt::format("inexpensive: {:.2g} times the modules' time; green: a module shows {}", modules.inexpensive,
+                             modules.green));
   if (modules.most_iterations > 0)
     print_line(
         "", fmt::format("iterations: at most {}, {:.3g} a step in the mean", modules.most_iterations, modules.mean_iterations));
+}
+
+/// How it kept pace with the clock.
+void print_pace(const RealTimeSummary& pace) {
+  print_line("real time", fmt::format("factor {:.6g}: {} of {} late, at most {:.3g} ms, {:.3g} ms in the mean; {:.0f} % busy",
+                                      pace.factor, pace.overruns, counted(pace.steps, "step"), 1e3 * pace.lateness_max,
+                                      1e3 * pace.lateness_mean, 100.0 * pace.busy));
 }
 
 std::vector<std::string> happenings(const Summary& summary) {
@@ -98,6 +105,7 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
                                           summary.position_error_max, summary.velocity_error_max));
   if (started) print_line("energy", fmt::format("drift {:.2g} of the energy exchanged", summary.energy_drift));
   if (summary.modules) print_modules(summary);
+  if (summary.realtime) print_pace(*summary.realtime);
   print_all("event", happenings(summary));
   print_all("note", summary.notes);
   for (const std::string& warning : summary.warnings) print_line("warning", highlighted(warning, stdout));

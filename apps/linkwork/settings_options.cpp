@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
 
@@ -77,6 +78,28 @@ int SettingsOptions::thread_count() const {
     throw InputError({"--threads", 0, 0}, fmt::format("the value is '{}'", *threads),
                      fmt::format("a number from 1 to {}", kMost));
   return count;
+}
+
+template <class Visit>
+void SettingsOptions::for_each_text(Visit visit) {
+  visit("--end", end), visit("--step", step), visit("--rtol", rtol), visit("--atol", atol), visit("--every", every);
+  visit("--coordinates", coordinates), visit("--formulation", formulation), visit("--stabilization", stabilization);
+  visit("--integrator", integrator), visit("--glue", glue);
+}
+
+std::vector<std::pair<std::string, std::string>> SettingsOptions::texts() const {
+  std::vector<std::pair<std::string, std::string>> given;
+  SettingsOptions(*this).for_each_text([&](const char* name, const Text& text) {
+    if (text) given.emplace_back(name, *text);
+  });
+  return given;
+}
+
+void SettingsOptions::set_texts(const std::vector<std::pair<std::string, std::string>>& texts) {
+  for_each_text([&](const char* name, Text& text) {
+    const auto given = std::ranges::find(texts, name, &std::pair<std::string, std::string>::first);
+    text = given != texts.end() ? Text(given->second) : std::nullopt;
+  });
 }
 
 bool SettingsOptions::tolerates_in_vain(const Model& model) const { return (rtol || atol) && !is_adaptive(model); }

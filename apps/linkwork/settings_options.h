@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "linkwork/model/model.h"
 
@@ -22,6 +24,14 @@ struct SettingsOptions {
   int thread_count() const;
   /// Whether tolerances are given to an integrator that has no use for them.
   bool tolerates_in_vain(const Model& model) const;
+
+  /// What was given, by option, but for --threads, which makes no difference to the results; and the same back.
+  std::vector<std::pair<std::string, std::string>> texts() const;
+  void set_texts(const std::vector<std::pair<std::string, std::string>>& texts);
+
+ private:
+  template <class Visit>
+  void for_each_text(Visit visit);
 };
 
 }  // namespace linkwork::cli

@@ -70,6 +70,18 @@ void System::set_modes(const Modes& modes) {
     if (!is_active(row)) inactive_.push_back(row);
 }
 
+std::vector<double> System::memory() const {
+  std::vector<double> memory = last_angle_;
+  memory.insert(memory.end(), loads_.begin(), loads_.end());
+  return memory;
+}
+
+void System::set_memory(const std::vector<double>& memory) {
+  const auto loads = memory.begin() + static_cast<std::ptrdiff_t>(last_angle_.size());
+  std::copy(memory.begin(), loads, last_angle_.begin());
+  std::copy(loads, memory.end(), loads_.begin());
+}
+
 /// Takes the rows that are not in force out of the terms. Their errors can still be asked for, and those that slide keep their
 /// columns for the friction.
 void System::deactivate_rows() {

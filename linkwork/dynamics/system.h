@@ -89,6 +89,11 @@ class System {
   /// Adds a generalized force, and nothing to the power.
   void add_coordinate_force(const Coordinate& coordinate, double force);
 
+  /// What evaluations take over from earlier ones, beside the state and the modes: turns that angles have made, and loads of
+  /// friction to start from. A run that is to go on with the same bits needs it.
+  std::vector<double> memory() const;
+  void set_memory(const std::vector<double>& memory);
+
   /// With accelerations at vdot = 0, or, after aba_forward(), the true ones.
   RelativeMotion relative_motion(const NodeFrame& a, const NodeFrame& b, bool with_vdot = false) const;
 

@@ -1,6 +1,7 @@
 #include "linkwork/io/summary_file.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -27,6 +28,19 @@ Json modules_json(const GlueSummary& modules) {
   if (modules.most_iterations > 0)
     json["iterations"] = {{"most", modules.most_iterations}, {"mean", modules.mean_iterations}, {"by_step", modules.iterations}};
   return json;
+}
+
+Json realtime_json(const RealTimeSummary& realtime) {
+  Json jitter = Json::array();
+  for (const RealTimeSummary::Bin& bin : realtime.jitter)
+    jitter.push_back({{"below", std::isfinite(bin.below) ? Json(bin.below) : Json()}, {"steps", bin.steps}});
+  return {{"factor", realtime.factor},
+          {"steps", realtime.steps},
+          {"overruns", realtime.overruns},
+          {"lateness_max", realtime.lateness_max},
+          {"lateness_mean", realtime.lateness_mean},
+          {"busy", realtime.busy},
+          {"jitter", jitter}};
 }
 
 }  // namespace
@@ -72,6 +86,7 @@ std::string summary_json(const Summary& summary) {
       {"notes", summary.notes},
   };
   if (summary.modules) json["modules"] = modules_json(*summary.modules);
+  if (summary.realtime) json["realtime"] = realtime_json(*summary.realtime);
   // A model's name may come from a file name, which need not be UTF-8.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

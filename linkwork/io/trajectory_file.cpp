@@ -2,16 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <iterator>
 #include <system_error>
+#include <vector>
 
+#include "linkwork/io/durable_file.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork {
 namespace {
 
 constexpr std::size_t kBlock = 1U << 16U;
+constexpr std::chrono::seconds kLongest(1);  // that rows wait
 
 }  // namespace
 
@@ -26,13 +31,40 @@ std::string csv_field(const std::string& text) {
 }
 
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns)
-    : file_(file), stream_(std::fopen(file.c_str(), "wb"), &std::fclose) {
-  if (!stream_) {
-    throw InputError({file.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
-                     "a folder that can be written to");
-  }
+    : file_(file), stream_(nullptr, &std::fclose), extent_{0, 0, kEmptyChecksum} {
+  open("wb");
   for (std::size_t i = 0; i < columns.size(); ++i) buffer_ += (i == 0 ? "" : ",") + csv_field(columns[i]);
   buffer_ += '\n';
+}
+
+TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, const Extent& kept)
+    : file_(file), stream_(nullptr, &std::fclose), extent_(kept) {
+  const std::string wanted = "the file that the interrupted run has written, as it left it";
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) throw InputError({file.string(), 0, 0}, "cannot be read", wanted);
+  std::uint64_t sum = kEmptyChecksum, left = kept.bytes;
+  std::vector<char> block(kBlock);
+  while (left > 0) {
+    stream.read(block.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(left, block.size())));
+    const auto count = static_cast<std::size_t>(stream.gcount());
+    if (count == 0) throw InputError({file.string(), 0, 0}, "is shorter than it was at the checkpoint", wanted);
+    sum = checksum({block.data(), count}, sum);
+    left -= count;
+  }
+  if (sum != kept.checked) throw InputError({file.string(), 0, 0}, "is not what was written before the checkpoint", wanted);
+  std::error_code error;
+  std::filesystem::resize_file(file, kept.bytes, error);
+  if (error) throw InputError({file.string(), 0, 0}, "cannot be written: " + error.message(), "a file that can be written to");
+  open("ab");
+}
+
+void TrajectoryFile::open(const char* mode) {
+  stream_.reset(std::fopen(file_.c_str(), mode));
+  if (!stream_) {
+    throw InputError({file_.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
+                     "a folder that can be written to");
+  }
+  flushed_ = std::chrono::steady_clock::now();
 }
 
 TrajectoryFile::~TrajectoryFile() {
@@ -42,8 +74,8 @@ TrajectoryFile::~TrajectoryFile() {
 void TrajectoryFile::write(std::span<const double> row) {
   for (const double value : row) fmt::format_to(std::back_inserter(buffer_), "{:.17g},", value);
   buffer_.back() = '\n';
-  ++rows_;
-  if (buffer_.size() >= kBlock) flush();
+  ++extent_.rows;
+  if (buffer_.size() >= kBlock || std::chrono::steady_clock::now() - flushed_ > kLongest) flush();
 }
 
 void TrajectoryFile::close() {
@@ -52,7 +84,16 @@ void TrajectoryFile::close() {
   if (std::fclose(stream) != 0) throw std::system_error(errno, std::generic_category(), file_.string());
 }
 
+const TrajectoryFile::Extent& TrajectoryFile::sync() {
+  flush();
+  sync_file(file_);
+  return extent_;
+}
+
 void TrajectoryFile::flush() {
+  extent_.bytes += buffer_.size();
+  extent_.checked = checksum(buffer_, extent_.checked);
+  flushed_ = std::chrono::steady_clock::now();
   const std::size_t written = std::fwrite(buffer_.data(), 1, buffer_.size(), stream_.get());
   const bool all = written == buffer_.size() && std::fflush(stream_.get()) == 0;
   buffer_.clear();

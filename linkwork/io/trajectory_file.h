@@ -1,5 +1,7 @@
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -12,11 +14,22 @@ namespace linkwork {
 std::string csv_field(const std::string& text);
 
 /// Writes the rows of a run as CSV (RFC 4180, lines ending in \n): a header, then numbers with 17 significant digits, which is
-/// enough to read back the same doubles. Whole rows reach the file in blocks, so that an interrupted run leaves a readable one.
+/// enough to read back the same doubles. Whole rows reach the file in blocks, or once a second, so that an interrupted run leaves
+/// a readable one.
 class TrajectoryFile {
  public:
+  /// How much of a file there was at some moment.
+  struct Extent {
+    long rows = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t checked = 0;  // checksum
+  };
+
   /// Replaces a file of that name. Throws InputError if it cannot be written.
   TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns);
+  /// Goes on with a file of which the beginning is kept, and the rest discarded. Throws InputError if the beginning is not what
+  /// it was.
+  TrajectoryFile(const std::filesystem::path& file, const Extent& kept);
   ~TrajectoryFile();
   TrajectoryFile(const TrajectoryFile&) = delete;
   TrajectoryFile& operator=(const TrajectoryFile&) = delete;
@@ -24,15 +37,19 @@ class TrajectoryFile {
   void write(std::span<const double> row);
   /// Writes what is left. Like write(), throws std::system_error when the disk does not take it.
   void close();
-  long rows() const { return rows_; }
+  /// All rows written so far, on the disk for good.
+  const Extent& sync();
+  long rows() const { return extent_.rows; }
 
  private:
+  void open(const char* mode);
   void flush();
 
   std::filesystem::path file_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream_;
   std::string buffer_;
-  long rows_ = 0;
+  Extent extent_;
+  std::chrono::steady_clock::time_point flushed_;
 };
 
 }  // namespace linkwork

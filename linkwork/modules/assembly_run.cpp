@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <sstream>
 #include <utility>
 
@@ -47,7 +48,11 @@ std::vector<std::string> lines_of(const std::string& text) {
 }  // namespace
 
 AssemblyRun::AssemblyRun(const AssemblyPlan& plan, const Choice& glue, Transport& transport)
-    : plan_(plan), settings_(plan.settings), entry_(find_glue(glue)), options_(complete_options(entry_.info, glue)) {
+    : plan_(plan),
+      settings_(plan.settings),
+      entry_(find_glue(glue)),
+      options_(complete_options(entry_.info, glue)),
+      transport_(transport) {
   choose_integrator();
   const bool nested = !options_.contains("nesting") || options_.at("nesting") != 0.0;
   std::vector<double> weights;
@@ -55,9 +60,13 @@ AssemblyRun::AssemblyRun(const AssemblyPlan& plan, const Choice& glue, Transport
   tree_ = make_group_tree(plan.nest, weights, plan.joined(), !nested);
   place_modules(transport);
   check_modules();
+  make_glue();
+  gather_columns();
+}
+
+void AssemblyRun::make_glue() {
   glue_ = entry_.make(*workshop_, options_);
   next_ = inside_ = rates_ = next_rates_ = inside_rates_ = state_.x;
-  gather_columns();
 }
 
 void AssemblyRun::choose_integrator() {
@@ -97,17 +106,17 @@ void AssemblyRun::check_modules() {
 void AssemblyRun::place_modules(Transport& transport) {
   std::vector<double> cost;
   for (const int module : tree_.leaves()) cost.push_back(plan_.modules[at(module)].weight);
-  workshop_ = std::make_unique<Workshop>(plan_, tree_, place(cost, transport.size()), transport);
-  const auto start = [&] {
-    state_.x.resize(workshop_->modules().size());
-    for (std::size_t i = 0; i < state_.x.size(); ++i) workshop_->modules()[i].module->start(state_.x[i]);
-  };
-  start();
+  make_modules(place(cost, transport.size()));
   if (transport.size() == 1) return;
   const Placement better = place(measured_costs(*workshop_, state_.x), transport.size());
-  if (better.ends == workshop_->placement().ends) return;
-  workshop_ = std::make_unique<Workshop>(plan_, tree_, better, transport);
-  start();
+  if (better.ends != workshop_->placement().ends) make_modules(better);
+}
+
+/// At their start.
+void AssemblyRun::make_modules(const Placement& placement) {
+  workshop_ = std::make_unique<Workshop>(plan_, tree_, placement, transport_);
+  state_.x.resize(workshop_->modules().size());
+  for (std::size_t i = 0; i < state_.x.size(); ++i) workshop_->modules()[i].module->start(state_.x[i]);
 }
 
 /// Every rank tells the names of its modules' columns, and all agree on their order, which does not depend on who has what: by
@@ -182,14 +191,134 @@ Status AssemblyRun::evaluate(States& rates) {
 }
 
 Summary AssemblyRun::run(const AssemblyObserver& observer) {
-  const auto started = std::chrono::steady_clock::now();
+  started_ = std::chrono::steady_clock::now();
   observer_ = observer;
   state_.h = settings_.step;
-  if (evaluate_start())
-    while (state_.t < settings_.end && advance()) {
+  if (resumed_ ? go_on_from(*resumed_) : evaluate_start() && save_if_due())
+    while (state_.t < settings_.end && advance() && save_if_due()) {
     }
-  summarize(std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count());
+  summarize(std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count());
   return summary_;
+}
+
+bool AssemblyRun::save_if_due() {
+  if (!observer_.checkpoint || state_.t >= settings_.end || !glue_->at_rest()) return true;
+  const double reached = state_.t + 1e-9 * settings_.step;
+  const auto due = [&] { return static_cast<double>(next_checkpoint_) * observer_.checkpoint_every; };
+  if (due() > reached) return true;
+  while (due() <= reached) ++next_checkpoint_;
+  const SavedAssembly saved = save();
+  outside([&] { observer_.checkpoint(saved); });
+  return go_on_from(saved);
+}
+
+SavedAssembly AssemblyRun::save() {
+  SavedAssembly saved{.steps = state_.steps,
+                      .rejected_steps = state_.rejected_steps,
+                      .evaluations = state_.evaluations,
+                      .glue = glue_->memory(),
+                      .remarks = remarks_,
+                      .modules = modules_};
+  saved.progress = {.t = state_.t,
+                    .outputs = state_.outputs,
+                    .h = state_.h,
+                    .usual_h = state_.usual_h,
+                    .energy_start = energy_start_,
+                    .potential_start = potential_start_,
+                    .imbalance = imbalance_,
+                    .exchanged = exchanged_,
+                    .start_rank = start_rank_,
+                    .row = row_,
+                    .next_checkpoint = next_checkpoint_,
+                    .wall_seconds = wall_before_,
+                    .summary = summary_};
+  saved.progress.wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  for (const std::string& remark : glue_->remarks()) saved.remarks.push_back(remark);
+  save_modules(saved);
+  return saved;
+}
+
+/// Every rank sends what its modules are at, bit by bit: sizes and numbers of states and memories in order of leaves.
+void AssemblyRun::save_modules(SavedAssembly& saved) {
+  std::vector<double> own;
+  const auto add = [&](const auto& numbers) {
+    own.push_back(static_cast<double>(std::size(numbers)));
+    own.insert(own.end(), std::begin(numbers), std::end(numbers));
+  };
+  for (std::size_t i = 0; i < state_.x.size(); ++i) {
+    add(state_.x[i]);
+    add(workshop_->modules()[i].module->memory());
+  }
+  const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
+  const std::vector<int> leaves = tree_.leaves();
+  saved.x.resize(leaves.size());
+  saved.memory.resize(leaves.size());
+  int leaf = 0;
+  for (const std::string& text : gather_texts(transport_, bytes)) {
+    std::vector<double> numbers(text.size() / sizeof(double));
+    if (!text.empty()) std::memcpy(numbers.data(), text.data(), text.size());
+    auto from = numbers.begin();
+    const auto take = [&](std::vector<double>& to) {
+      const auto count = static_cast<std::ptrdiff_t>(*from++);
+      to.assign(from, from + count);
+      from += count;
+    };
+    for (; from != numbers.end(); ++leaf) {
+      take(saved.x[at(leaves[at(leaf)])]);
+      take(saved.memory[at(leaves[at(leaf)])]);
+    }
+  }
+}
+
+void AssemblyRun::resume(const SavedAssembly& saved) {
+  bool fits = saved.x.size() == plan_.modules.size() && saved.memory.size() == saved.x.size() &&
+              saved.progress.row.size() == columns_.size() && saved.glue.size() >= glue_->memory().size();
+  for (std::size_t i = 0; fits && i < state_.x.size(); ++i) {
+    const WorkingModule& module = workshop_->modules()[i];
+    fits = saved.x[at(module.index)].size() == static_cast<std::size_t>(state_.x[i].size()) &&
+           saved.memory[at(module.index)].size() == module.module->memory().size();
+  }
+  bool all_fit = true;
+  for (const std::string& answer : gather_texts(transport_, fits ? "" : "no")) all_fit = all_fit && answer.empty();
+  if (!all_fit) throw InputError({}, fmt::format("what was saved is not of the model '{}'", plan_.name));
+  resumed_ = saved;
+  wall_before_ = saved.progress.wall_seconds;
+  steps_before_ = saved.steps;
+}
+
+/// Modules and glue are made anew: what they remember of earlier steps is not saved, and must not make a difference.
+bool AssemblyRun::go_on_from(const SavedAssembly& saved) {
+  traffic_before_ += workshop_->transport().traffic();
+  module_seconds_before_ += workshop_->seconds_in_modules();
+  const Placement placement = workshop_->placement();
+  glue_.reset();
+  make_modules(placement);
+  for (std::size_t i = 0; i < state_.x.size(); ++i) {
+    WorkingModule& module = workshop_->modules()[i];
+    std::ranges::copy(saved.x[at(module.index)], state_.x[i].begin());
+    module.module->set_memory(saved.memory[at(module.index)]);
+  }
+  make_glue();
+  glue_->set_memory(saved.glue);
+  state_.t = saved.progress.t;
+  state_.steps = saved.steps;
+  state_.rejected_steps = saved.rejected_steps;
+  state_.evaluations = saved.evaluations;
+  state_.outputs = saved.progress.outputs;
+  state_.h = saved.progress.h;
+  state_.usual_h = saved.progress.usual_h;
+  energy_start_ = saved.progress.energy_start;
+  potential_start_ = saved.progress.potential_start;
+  imbalance_ = saved.progress.imbalance;
+  exchanged_ = saved.progress.exchanged;
+  start_rank_ = saved.progress.start_rank;
+  row_ = saved.progress.row;
+  next_checkpoint_ = saved.progress.next_checkpoint;
+  summary_ = saved.progress.summary;
+  modules_ = saved.modules;
+  remarks_ = saved.remarks;
+  const Status status = evaluate(rates_);
+  return status.ok() || stop(status.trouble);
 }
 
 bool AssemblyRun::evaluate_start() {
@@ -366,7 +495,7 @@ bool AssemblyRun::finish_step() {
   look();
   if (next_output() <= state_.t + tie || state_.t >= settings_.end)
     if (!record()) return false;
-  if (observer_.progress) observer_.progress(state_.t, settings_.end);
+  if (observer_.progress) outside([&] { observer_.progress(state_.t, settings_.end); });
   return true;
 }
 
@@ -450,7 +579,7 @@ bool AssemblyRun::record() {
                           glue_->errors().velocity};
   std::ranges::copy(totals, row_.begin() + static_cast<std::ptrdiff_t>(first_total_));
   balance(kinetic, potential, work);
-  if (workshop_->rank() == 0 && observer_.row) observer_.row(row_);
+  if (workshop_->rank() == 0 && observer_.row) outside([&] { observer_.row(row_); });
   return true;
 }
 
@@ -459,6 +588,14 @@ void AssemblyRun::balance(double kinetic, double potential, double work) {
   if (state_.outputs == 1) energy_start_ = kinetic + potential, potential_start_ = potential;
   exchanged_ = std::max({exchanged_, kinetic, std::abs(potential - potential_start_)});
   imbalance_ = std::max(imbalance_, std::abs(kinetic + potential - energy_start_ - work));
+}
+
+/// What is done there is no matter of the glue.
+template <class Tell>
+void AssemblyRun::outside(Tell tell) {
+  const auto before = std::chrono::steady_clock::now();
+  tell();
+  seconds_outside_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
 }
 
 bool AssemblyRun::stop(const std::string& reason) {
@@ -480,30 +617,35 @@ void AssemblyRun::summarize(double seconds) {
   summary_.energy_drift = exchanged_ > 0.0 ? imbalance_ / exchanged_ : imbalance_;
   for (std::size_t c = 0; state_.outputs > 0 && c < columns_.size(); ++c)
     if (columns_[c].starts_with("q.") || columns_[c].starts_with("v.")) summary_.final_state.emplace_back(columns_[c], row_[c]);
-  for (const std::string& remark : glue_->remarks()) summary_.notes.push_back(remark);
-  summary_.wall_seconds = seconds;
+  for (const std::string& remark : glue_->remarks()) remarks_.push_back(remark);
+  summary_.notes.insert(summary_.notes.end(), remarks_.begin(), remarks_.end());
+  summary_.wall_seconds = wall_before_ + seconds;
 
   modules_.modules = static_cast<int>(plan_.modules.size());
   const int ranks = workshop_->transport().size();
   for (int rank = 0; rank < ranks; ++rank)
     modules_.modules_of_rank.push_back(workshop_->placement().end(rank) - workshop_->placement().begin(rank));
-  const auto steps = static_cast<double>(std::max(1L, state_.steps));
-  const MeteredTransport::Traffic traffic = workshop_->transport().traffic();
+  const auto steps = static_cast<double>(std::max(1L, state_.steps - steps_before_));
+  MeteredTransport::Traffic traffic = traffic_before_;
+  traffic += workshop_->transport().traffic();
   modules_.messages_per_step = static_cast<double>(traffic.messages) / steps;
   modules_.bytes_per_step = traffic.bytes / steps;
-  modules_.mean_iterations /= steps;
+  modules_.mean_iterations /= static_cast<double>(std::max(1L, state_.steps));
   modules_.green = entry_.traits.exposes;
   modules_.numbers_exposed = glue_->numbers_exposed();
-  std::vector<double> times(2 * at(ranks), 0.0);
+  std::vector<double> times(3 * at(ranks), 0.0);
   std::vector<int> ends;
-  for (int rank = 0; rank < ranks; ++rank) ends.push_back(2 * (rank + 1));
-  times[2 * at(workshop_->rank())] = traffic.seconds;
-  times[2 * at(workshop_->rank()) + 1] = workshop_->seconds_in_modules();
+  for (int rank = 0; rank < ranks; ++rank) ends.push_back(3 * (rank + 1));
+  double* const own = &times[3 * at(workshop_->rank())];
+  own[0] = traffic.seconds;
+  own[1] = module_seconds_before_ + workshop_->seconds_in_modules();
+  own[2] = seconds_outside_;
   workshop_->transport().gather(times, ends);
-  double waiting = 0.0, modules = 0.0;
-  for (std::size_t r = 0; r < at(ranks); ++r) waiting += times[2 * r], modules += times[2 * r + 1];
-  modules_.waiting_seconds_per_step = waiting / ranks / steps;
-  modules_.inexpensive = modules > 0.0 ? std::max(0.0, seconds * ranks - modules) / modules : 0.0;
+  double waiting = 0.0, modules = 0.0, outside = 0.0;
+  for (std::size_t r = 0; r < at(ranks); ++r) waiting += times[3 * r], modules += times[3 * r + 1], outside += times[3 * r + 2];
+  // While one of them is outside, the others wait for it.
+  modules_.waiting_seconds_per_step = std::max(0.0, waiting - outside * (ranks - 1)) / ranks / steps;
+  modules_.inexpensive = modules > 0.0 ? std::max(0.0, (seconds - outside) * ranks - modules) / modules : 0.0;
   summary_.ranks = ranks;
   summary_.modules = modules_;
 }

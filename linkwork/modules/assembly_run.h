@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -7,14 +8,18 @@
 
 #include "linkwork/integrators/tableau.h"
 #include "linkwork/modules/glue.h"
-#include "linkwork/simulation/summary.h"
+#include "linkwork/modules/saved_assembly.h"
 
 namespace linkwork {
 
-/// Who watches a run of modules. Only rank 0 has anything to tell.
+/// Who watches a run of modules. Rows are told to rank 0 only.
 struct AssemblyObserver {
   std::function<void(std::span<const double> row)> row = {};
   std::function<void(double t, double end)> progress = {};
+  /// Called at the start and then at the end of the first step that reaches a multiple of the interval and after which the glue
+  /// is at rest, unless that is the end of the run; by all ranks or none. The run goes on from what was saved.
+  std::function<void(const SavedAssembly& saved)> checkpoint = {};
+  double checkpoint_every = 1.0;  // s of simulated time
 };
 
 /// Where a run is: with it, and the plan, it can go on.
@@ -42,6 +47,11 @@ class AssemblyRun {
   Glue& glue() { return *glue_; }
   /// Rates of the states, at the present ones.
   Status evaluate(States& rates);
+  bool has_fixed_steps() const { return !adaptive_; }
+
+  /// Takes the place of the start: run() then goes on from what an earlier run of the same plan and glue saved. All ranks call
+  /// it. Throws InputError, on all of them, if it cannot be of that plan.
+  void resume(const SavedAssembly& saved);
 
   /// Runs to the end of the settings, or until it cannot go on. The summary is complete on rank 0.
   Summary run(const AssemblyObserver& observer = {});
@@ -51,6 +61,12 @@ class AssemblyRun {
   void place_modules(Transport& transport);
   void check_modules();
   void gather_columns();
+  bool go_on_from(const SavedAssembly& saved);
+  SavedAssembly save();
+  void save_modules(SavedAssembly& saved);
+  bool save_if_due();
+  void make_modules(const Placement& placement);
+  void make_glue();
   bool evaluate_start();
   bool advance();
   double next_step_size() const;
@@ -66,6 +82,8 @@ class AssemblyRun {
   int owner(const PortRef& a, const PortRef& b) const;
   void look();
   double next_output() const { return static_cast<double>(state_.outputs) * settings_.output_every; }
+  template <class Tell>
+  void outside(Tell tell);
   bool stop(const std::string& reason);
   void summarize(double seconds);
 
@@ -73,6 +91,7 @@ class AssemblyRun {
   const Settings& settings_;
   const GlueEntry& entry_;
   Options options_;
+  Transport& transport_;
   GroupTree tree_;
   std::unique_ptr<Workshop> workshop_;
   std::unique_ptr<Glue> glue_;
@@ -99,6 +118,15 @@ class AssemblyRun {
   GlueSummary modules_;
   double energy_start_ = 0.0, potential_start_ = 0.0, imbalance_ = 0.0, exchanged_ = 0.0;
   int start_rank_ = 0;
+  std::vector<std::string> remarks_;  // of glues that were replaced
+  std::optional<SavedAssembly> resumed_;
+  long next_checkpoint_ = 0;
+  double wall_before_ = 0.0;  // in an earlier run
+  long steps_before_ = 0;
+  MeteredTransport::Traffic traffic_before_;  // in this run, of modules that were replaced
+  double module_seconds_before_ = 0.0;
+  double seconds_outside_ = 0.0;  // with the observer: writing, comparing, keeping pace
+  std::chrono::steady_clock::time_point started_;
 };
 
 }  // namespace linkwork

@@ -54,6 +54,9 @@ class Glue {
   virtual int iterations() const { return 0; }
   /// Whether it holds nothing back between steps, so that the states are all there is to a run.
   virtual bool at_rest() const { return true; }
+  /// What it goes on with after a step at whose end it is at rest, the same numbers on every rank: for runs that are resumed.
+  virtual std::vector<double> memory() const { return {}; }
+  virtual void set_memory(const std::vector<double>& /*memory*/) {}
   /// Numbers that a module shows of itself in an evaluation, all modules together.
   virtual int numbers_exposed() const = 0;
 

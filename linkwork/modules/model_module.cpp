@@ -221,6 +221,9 @@ class ModelModule : public Module, private ModuleEquations {
     return names;
   }
 
+  std::vector<double> memory() const override { return equations_->system().memory(); }
+  void set_memory(const std::vector<double>& memory) override { equations_->system().set_memory(memory); }
+
   ModuleEquations* equations() override { return this; }
 
  private:

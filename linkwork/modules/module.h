@@ -51,7 +51,7 @@ struct ModuleEnergy {
 /// a glue cannot tell: it asks three questions, always in this order and at the same state, and nothing more.
 ///
 /// The state is an array of numbers that mean something only to the module. It is integrated by others, and kept by them: the
-/// module remembers nothing between evaluations that the result depends on, so that steps can be rejected and runs resumed.
+/// module remembers nothing between evaluations that the motion depends on, so that steps can be rejected and runs resumed.
 class Module {
  public:
   virtual ~Module() = default;
@@ -87,6 +87,11 @@ class Module {
   virtual int dof() const { return 0; }
   virtual int rank() const { return 0; }
   virtual std::vector<std::string> redundant() const { return {}; }
+
+  /// What its output depends on beside the state: turns that angles have made so far. Given back to a module of the same kind
+  /// when a run is resumed.
+  virtual std::vector<double> memory() const { return {}; }
+  virtual void set_memory(const std::vector<double>& /*memory*/) {}
 
   /// For glues that need more than the three questions: the equations of motion themselves. Null: the module does not show them.
   virtual ModuleEquations* equations() { return nullptr; }

@@ -18,6 +18,8 @@ class Recorder {
   std::span<const double> record(EquationsOfMotion& equations);
   /// The last row's value of a column.
   double value(std::size_t column) const { return row_[column]; }
+  const std::vector<double>& row() const { return row_; }
+  void set_row(const std::vector<double>& row) { row_ = row; }
 
  private:
   void add_joints(EquationsOfMotion& equations);

@@ -117,36 +117,45 @@ void Simulation::choose_methods() {
   summary_.notes = model_.notes;
   if (!assembly_.moved.empty()) summary_.notes.push_back(describe(assembly_));
   const auto& stepping = chosen_entry(integrators(), settings_.integrator, "integrator");
-  const std::optional<EmbeddingChoice> embedding = chosen_embedding(stepping);
-  Choice formulation{"embedding", {}, {}}, stabilization = settings_.stabilization;
-  std::unique_ptr<Formulation> solver;
-  Equations gives = Equations::kAcceleration;
-  if (embedding) {
-    solver = make_embedding(model_, *embedding);
-  } else {
-    formulation = chosen_formulation(stepping.traits.takes);
-    find_choice(formulation_choices(), formulation, "formulation");  // names "auto" too if it is none
-    const auto& solving = chosen_entry(formulations(), formulation, "formulation");
-    check_capabilities(solving, stepping, formulation.place);
+  embedding_ = chosen_embedding(stepping);
+  formulation_ = {"embedding", {}, {}};
+  stabilization_ = settings_.stabilization;
+  if (!embedding_) {
+    formulation_ = chosen_formulation(stepping.traits.takes);
+    find_choice(formulation_choices(), formulation_, "formulation");  // names "auto" too if it is none
+    const auto& solving = chosen_entry(formulations(), formulation_, "formulation");
+    check_capabilities(solving, stepping, formulation_.place);
     if (solving.traits.gives != Equations::kAcceleration)
-      check_permanent(model_, fmt::format("formulation '{}'", formulation.name), formulation.place,
+      check_permanent(model_, fmt::format("formulation '{}'", formulation_.name), formulation_.place,
                       "a formulation that gives accelerations, and an integrator that takes them");
     exact_ = solving.traits.exact;
+    stabilization_ = fitting_stabilization(formulation_, settings_.stabilization, summary_.notes);
+  }
+  make_methods();
+  summary_.model = model_.name;
+  const bool embeds_all = embedding_ && std::ranges::count(embedding_->embed, 0) == 0;
+  summary_.coordinates = augmented_ ? "FA" : embeds_all ? "CE" : embedding_ ? "hybrid" : "TA";
+  summary_.formulation = formulation_.name;
+  summary_.stabilization = stabilization_.name;
+  summary_.integrator = settings_.integrator.name;
+}
+
+/// As chosen, without memory of earlier steps.
+void Simulation::make_methods() {
+  std::unique_ptr<Formulation> solver;
+  Equations gives = Equations::kAcceleration;
+  if (embedding_) {
+    solver = make_embedding(model_, *embedding_);
+  } else {
+    const auto& solving = chosen_entry(formulations(), formulation_, "formulation");
     gives = solving.traits.gives;
-    stabilization = fitting_stabilization(formulation, settings_.stabilization, summary_.notes);
-    solver = solving.make(model_, complete_options(solving.info, formulation));
+    solver = solving.make(model_, complete_options(solving.info, formulation_));
   }
   equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(solver),
-                                                   make_chosen(stabilizations(), stabilization, "stabilization", model_), gives);
-  integrator_ = stepping.make(model_, complete_options(stepping.info, settings_.integrator));
+                                                   make_chosen(stabilizations(), stabilization_, "stabilization", model_), gives);
+  integrator_ = make_chosen(integrators(), settings_.integrator, "integrator", model_);
   adaptive_ = integrator_->estimates_error();
   if (model_.has_events()) switching_ = std::make_unique<Switching>(model_, *equations_);
-  summary_.model = model_.name;
-  const bool embeds_all = embedding && std::ranges::count(embedding->embed, 0) == 0;
-  summary_.coordinates = augmented_ ? "FA" : embeds_all ? "CE" : embedding ? "hybrid" : "TA";
-  summary_.formulation = formulation.name;
-  summary_.stabilization = stabilization.name;
-  summary_.integrator = settings_.integrator.name;
 }
 
 /// Which loops are embedded; nothing if all are cut. "auto" leaves constraints to methods that were asked for and need them.
@@ -179,11 +188,11 @@ Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
 }
 
 Summary Simulation::run(const Observer& observer) {
-  const auto started = std::chrono::steady_clock::now();
+  started_ = std::chrono::steady_clock::now();
   observer_ = observer;
   h_ = settings_.step;
-  if (evaluate_start())
-    while (state_.t < settings_.end && !(switching_ && !switching_->stopped_by().empty()) && advance()) {
+  if (resumed_ ? go_on_from(*resumed_) : evaluate_start() && save_if_due())
+    while (!has_ended() && advance() && save_if_due()) {
     }
   const bool ended_by_event = switching_ && !switching_->stopped_by().empty() && summary_.status == "done";
   summary_.completed = state_.t >= settings_.end || ended_by_event;
@@ -192,15 +201,100 @@ Summary Simulation::run(const Observer& observer) {
     summary_.events = switching_->records();
     summary_.warnings.insert(summary_.warnings.end(), switching_->warnings().begin(), switching_->warnings().end());
   }
-  summary_.evaluations = equations_->evaluations();
-  if (integrator_->controls_step()) summary_.rejected_steps = integrator_->rejected_steps();
+  summary_.evaluations = evaluations_before_ + equations_->evaluations();
+  if (integrator_->controls_step()) summary_.rejected_steps += integrator_->rejected_steps();
   summary_.simulated_seconds = state_.t;
   summary_.energy_drift = exchanged_ > 0.0 ? imbalance_ / exchanged_ : imbalance_;
   for (std::size_t c = 0; outputs_ > 0 && c < columns().size(); ++c)
     if (columns()[c].starts_with("q.") || columns()[c].starts_with("v."))
       summary_.final_state.emplace_back(columns()[c], recorder_.value(c));
-  summary_.wall_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  summary_.wall_seconds = wall_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   return summary_;
+}
+
+bool Simulation::has_ended() const { return state_.t >= settings_.end || (switching_ && !switching_->stopped_by().empty()); }
+
+bool Simulation::save_if_due() {
+  if (!observer_.checkpoint || has_ended()) return true;
+  const double reached = state_.t + 1e-9 * settings_.step;
+  const auto due = [&] { return static_cast<double>(next_checkpoint_) * observer_.checkpoint_every; };
+  if (due() > reached) return true;
+  while (due() <= reached) ++next_checkpoint_;
+  const SavedRun saved = save();
+  observer_.checkpoint(saved);
+  return go_on_from(saved);
+}
+
+SavedRun Simulation::save() const {
+  const auto numbers = [](const VecX<double>& x) { return std::vector<double>(x.begin(), x.end()); };
+  SavedRun saved{.q = numbers(state_.q),
+                 .v = numbers(state_.v),
+                 .z = numbers(state_.z),
+                 .work = state_.work,
+                 .memory = equations_->system().memory(),
+                 .grid = grid_,
+                 .evaluations = evaluations_before_ + equations_->evaluations(),
+                 .warned_rank = warned_rank_,
+                 .warned_remark = warned_remark_,
+                 .warned_singular = warned_singular_,
+                 .warned_limit = warned_limit_};
+  saved.progress = {.t = state_.t,
+                    .outputs = outputs_,
+                    .h = h_,
+                    .usual_h = usual_h_,
+                    .energy_start = energy_start_,
+                    .potential_start = potential_start_,
+                    .imbalance = imbalance_,
+                    .exchanged = exchanged_,
+                    .start_rank = start_rank_,
+                    .row = recorder_.row(),
+                    .next_checkpoint = next_checkpoint_,
+                    .wall_seconds = wall_before_,
+                    .summary = summary_};
+  saved.progress.wall_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  if (integrator_->controls_step()) saved.progress.summary.rejected_steps += integrator_->rejected_steps();
+  if (switching_) saved.switching = switching_->save();
+  return saved;
+}
+
+void Simulation::resume(const SavedRun& saved) {
+  const auto fits = [](std::size_t size, Eigen::Index expected) { return static_cast<Eigen::Index>(size) == expected; };
+  if (!fits(saved.q.size(), state_.q.size()) || !fits(saved.v.size(), state_.v.size()) ||
+      saved.memory.size() != equations_->system().memory().size() || saved.progress.row.size() != columns().size() ||
+      saved.warned_limit.size() != warned_limit_.size() || (switching_ && !switching_->accepts(saved.switching)))
+    throw InputError({}, fmt::format("what was saved is not of the model '{}'", model_.name));
+  resumed_ = saved;
+  wall_before_ = saved.progress.wall_seconds;
+}
+
+/// The methods are made anew: what they remember of earlier steps is not saved, and must not make a difference.
+bool Simulation::go_on_from(const SavedRun& saved) {
+  const auto vector = [](const std::vector<double>& x) {
+    return VecX<double>(Eigen::Map<const VecX<double>>(x.data(), static_cast<Eigen::Index>(x.size())));
+  };
+  make_methods();
+  state_ = {saved.progress.t, vector(saved.q), vector(saved.v), saved.work, vector(saved.z)};
+  outputs_ = saved.progress.outputs;
+  grid_ = saved.grid;
+  h_ = saved.progress.h;
+  usual_h_ = saved.progress.usual_h;
+  energy_start_ = saved.progress.energy_start;
+  potential_start_ = saved.progress.potential_start;
+  imbalance_ = saved.progress.imbalance;
+  exchanged_ = saved.progress.exchanged;
+  start_rank_ = saved.progress.start_rank;
+  next_checkpoint_ = saved.progress.next_checkpoint;
+  warned_rank_ = saved.warned_rank;
+  warned_remark_ = saved.warned_remark;
+  warned_singular_ = saved.warned_singular;
+  warned_limit_ = saved.warned_limit;
+  summary_ = saved.progress.summary;
+  recorder_.set_row(saved.progress.row);
+  evaluations_before_ = saved.evaluations;
+  equations_->system().set_memory(saved.memory);
+  if (switching_) switching_->restore(saved.switching);
+  const Status status = equations_->evaluate(state_, rates_);
+  return status.ok() || stop(status.trouble);
 }
 
 bool Simulation::evaluate_start() {
@@ -402,8 +496,7 @@ bool Simulation::finish_step() {
   if (event_due_ && !let_happen()) return false;
   if (switching_) switching_->begin_step();
   look();
-  const bool ends = state_.t >= settings_.end || (switching_ && !switching_->stopped_by().empty());
-  if (next_output() <= state_.t + tie || ends) record();
+  if (next_output() <= state_.t + tie || has_ended()) record();
   if (observer_.progress) observer_.progress(state_.t, settings_.end);
   if (observer_.go_on && !observer_.go_on()) return stop("it was told to stop");
   return true;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "linkwork/formulations/embedding.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/recorder.h"
+#include "linkwork/simulation/saved_run.h"
 #include "linkwork/simulation/summary.h"
 #include "linkwork/simulation/switching.h"
 
@@ -29,6 +31,10 @@ struct Observer {
   std::function<void(EquationsOfMotion& equations, bool after)> event = {};
   /// Called just before `row`, with the system evaluated at that row's state: for poses of bodies and frames.
   std::function<void(const System& system)> frame = {};
+  /// Called at the start and then at the end of the first step that reaches a multiple of the interval, unless that is the end of
+  /// the run. The run goes on from what was saved: see SavedRun.
+  std::function<void(const SavedRun& saved)> checkpoint = {};
+  double checkpoint_every = 1.0;  // s of simulated time
 };
 
 /// A model made ready to run by its settings: methods chosen, start assembled. Throws InputError if that cannot be.
@@ -44,7 +50,12 @@ class Simulation {
   const std::string& coordinates() const { return summary_.coordinates; }
   /// Whether the formulation is: it then cannot make up for constraints that contradict one another.
   bool is_exact() const { return exact_; }
+  /// Whether steps have the size of the settings, but for those that events cut short.
+  bool has_fixed_steps() const { return !adaptive_ && !integrator_->controls_step(); }
 
+  /// Takes the place of the start: run() then goes on from what an earlier run of the same model saved. Throws InputError if it
+  /// cannot be of that model.
+  void resume(const SavedRun& saved);
   /// Runs to the end of the settings, or until it cannot go on; either way the summary says how it went.
   Summary run(const Observer& observer = {});
 
@@ -52,6 +63,11 @@ class Simulation {
   void choose_methods();
   std::optional<EmbeddingChoice> chosen_embedding(const CatalogEntry<Integrator>& integrator) const;
   Choice chosen_formulation(std::span<const Equations> takes);
+  void make_methods();
+  bool go_on_from(const SavedRun& saved);
+  SavedRun save() const;
+  bool save_if_due();
+  bool has_ended() const;
   bool evaluate_start();
   bool diagnose_start();
   bool advance();
@@ -80,6 +96,8 @@ class Simulation {
   const Model& model_;                      // that is run
   State next_, inside_;
   Derivative rates_, next_rates_, inside_rates_;
+  Choice formulation_, stabilization_;
+  std::optional<EmbeddingChoice> embedding_;
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Integrator> integrator_;
   std::unique_ptr<Switching> switching_;  // only if there is something to watch
@@ -104,6 +122,11 @@ class Simulation {
   bool warned_remark_ = false;
   bool warned_singular_ = false;
   std::vector<char> warned_limit_;
+  std::optional<SavedRun> resumed_;  // in place of the start
+  long next_checkpoint_ = 0;
+  long evaluations_before_ = 0;  // before the methods were last made
+  double wall_before_ = 0.0;     // in an earlier run
+  std::chrono::steady_clock::time_point started_;
 };
 
 }  // namespace linkwork

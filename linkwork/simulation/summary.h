@@ -26,6 +26,22 @@ struct GlueSummary {
   std::vector<int> iterations;  // step by step, the first of them
 };
 
+/// How a run kept pace with the clock on the wall.
+struct RealTimeSummary {
+  struct Bin {
+    double below = 0.0;  // s; the last one has no bound
+    long steps = 0;
+  };
+
+  double factor = 1.0;         // simulated seconds a second
+  long steps = 0;              // that were paced
+  long overruns = 0;           // of them, those that were not computed by their time
+  double lateness_max = 0.0;   // s, by which the end of a step was later than its time; overruns or waking up late
+  double lateness_mean = 0.0;  // s
+  double busy = 0.0;           // share of the time that was not spent waiting
+  std::vector<Bin> jitter;     // steps by lateness
+};
+
 /// Something that happened at an instant of a run.
 struct EventRecord {
   double t = 0.0;
@@ -64,7 +80,8 @@ struct Summary {
   std::vector<std::pair<std::string, double>> final_state;  // "q.theta", value
   std::vector<std::string> warnings;
   std::optional<GlueSummary> modules;  // unless the model was solved as one
-  std::vector<std::string> notes;      // informative: cut joints, what auto chose, what assembly moved
+  std::optional<RealTimeSummary> realtime;
+  std::vector<std::string> notes;  // informative: cut joints, what auto chose, what assembly moved
 };
 
 }  // namespace linkwork

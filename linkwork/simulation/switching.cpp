@@ -39,6 +39,59 @@ Switching::Switching(const Model& model, EquationsOfMotion& equations)
       impacts_(model.contacts.size(), 0),
       recent_(watched_.size()) {}
 
+// --- saving
+
+SavedSwitching Switching::save() const {
+  SavedSwitching saved{.rows = modes_.rows,
+                       .joint_forces = modes_.joint_forces,
+                       .springs = modes_.springs,
+                       .wrenches = modes_.wrenches,
+                       .parameters = modes_.parameters,
+                       .largest_force = largest_force_,
+                       .records = records_,
+                       .warnings = warnings_,
+                       .last_impact = last_impact_,
+                       .impacts = impacts_,
+                       .recent = recent_};
+  for (const Modes::Friction& friction : modes_.friction) {
+    saved.friction.push_back(static_cast<int>(friction.kind));
+    saved.directions.insert(saved.directions.end(), {friction.direction.x(), friction.direction.y()});
+  }
+  for (const Watched& w : watched_)
+    saved.watched.insert(saved.watched.end(), {w.value, w.scale, w.sign, w.just_fired ? 1.0 : 0.0});
+  return saved;
+}
+
+bool Switching::accepts(const SavedSwitching& saved) const {
+  return saved.rows.size() == modes_.rows.size() && saved.joint_forces.size() == modes_.joint_forces.size() &&
+         saved.springs.size() == modes_.springs.size() && saved.wrenches.size() == modes_.wrenches.size() &&
+         saved.parameters.size() == modes_.parameters.size() && saved.friction.size() == modes_.friction.size() &&
+         saved.directions.size() == 2 * modes_.friction.size() && saved.watched.size() == 4 * watched_.size() &&
+         saved.last_impact.size() == last_impact_.size() && saved.impacts.size() == impacts_.size() &&
+         saved.recent.size() == recent_.size();
+}
+
+void Switching::restore(const SavedSwitching& saved) {
+  modes_.rows = saved.rows;
+  modes_.joint_forces = saved.joint_forces;
+  modes_.springs = saved.springs;
+  modes_.wrenches = saved.wrenches;
+  modes_.parameters = saved.parameters;
+  for (std::size_t k = 0; k < modes_.friction.size(); ++k)
+    modes_.friction[k] = {static_cast<FrictionKind>(saved.friction[k]), {saved.directions[2 * k], saved.directions[2 * k + 1]}};
+  for (std::size_t k = 0; k < watched_.size(); ++k) {
+    const double* const from = &saved.watched[4 * k];
+    watched_[k] = {.value = from[0], .scale = from[1], .sign = from[2], .just_fired = from[3] != 0.0};
+  }
+  largest_force_ = saved.largest_force;
+  records_ = saved.records;
+  warnings_ = saved.warnings;
+  last_impact_ = saved.last_impact;
+  impacts_ = saved.impacts;
+  recent_ = saved.recent;
+  equations_.set_modes(modes_);
+}
+
 // --- watching
 
 double Switching::slack() const { return 1e-11 * std::max(1.0, largest_force_); }

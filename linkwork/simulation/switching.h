@@ -6,7 +6,7 @@
 
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/manifold_projection.h"
-#include "linkwork/simulation/summary.h"
+#include "linkwork/simulation/saved_run.h"
 
 namespace linkwork {
 
@@ -38,6 +38,12 @@ class Switching {
   const std::vector<EventRecord>& records() const { return records_; }
   const std::vector<std::string>& warnings() const { return warnings_; }
   const Modes& modes() const { return modes_; }
+
+  /// Between two steps: all that is to be known of the past.
+  SavedSwitching save() const;
+  /// Whether it can be of this model.
+  bool accepts(const SavedSwitching& saved) const;
+  void restore(const SavedSwitching& saved);
 
  private:
   struct Watched {

@@ -11,6 +11,14 @@ double busy_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
+MeteredTransport::Traffic& MeteredTransport::Traffic::operator+=(const Traffic& other) {
+  messages += other.messages;
+  bytes += other.bytes;
+  seconds += other.seconds;
+  busy_seconds += other.busy_seconds;
+  return *this;
+}
+
 template <class Exchange>
 void MeteredTransport::meter(std::size_t numbers, Exchange exchange) {
   if (size() == 1) return;

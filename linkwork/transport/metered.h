@@ -15,6 +15,8 @@ class MeteredTransport final : public Transport {
     double bytes = 0.0;  // sent and received
     double seconds = 0.0;
     double busy_seconds = 0.0;  // of them, those in which the processor worked, or waited without sleeping
+
+    Traffic& operator+=(const Traffic& other);
   };
 
   explicit MeteredTransport(Transport& inner) : inner_(inner) {}

@@ -265,6 +265,18 @@ test("the summary is the run's, and the model's text is there", async () => {
   assert.equal(await page.locator("pre").textContent(), readFileSync(path.join(SOURCE_DIR, "models/four_bar.toml"), "utf8"));
 });
 
+test("how a run of modules kept pace with the clock is there", async () => {
+  await open(run("four_bar_modules", "paced", "--end", "0.2", "--step", "0.01", "--realtime"));
+  await page.getByRole("tab", { name: "Summary" }).click();
+  const { realtime } = JSON.parse(readFileSync("paced/summary.json", "utf8"));
+  const panel = page.getByRole("tabpanel", { name: "Summary" });
+  const text = await panel.textContent();
+  for (const part of ["Modules and glue", "Real time", `${realtime.overruns} of 20 steps`, "Steps by lateness"]) assert.ok(text.includes(part), part);
+  const bars = await panel.locator("progress").evaluateAll((all) => all.map((bar) => bar.value));
+  assert.equal(bars.reduce((sum, steps) => sum + steps, 0), 20);
+  assert.deepEqual(complaints, []);
+});
+
 test("hostile names are shown as text", async () => {
   await open(run(path.join(models, "hostile.toml"), "hostile"));
   await page.getByRole("button", { name: "Names of bodies" }).click();

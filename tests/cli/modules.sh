@@ -55,4 +55,6 @@ if command -v mpirun >/dev/null; then
   wait "$job" || code=$?
   ((code != 0)) || fail 'a run went on without one of its processes'
   grep -q 'rank [01]' log || { cat log >&2; fail 'the dead process is not named'; }
+  grep -qE 'rank [01] \(process [0-9]+ on .*\) has died; it had the modules .* and [0-9]+ more' log ||
+    { cat log >&2; fail 'nobody says what the dead process was at work on'; }
 fi

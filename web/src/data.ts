@@ -105,6 +105,18 @@ export interface Summary {
   warnings: string[];
   notes: string[];
   modules?: Modules;
+  realtime?: RealTime;
+}
+
+/** How a run kept pace with the clock. */
+export interface RealTime {
+  factor: number;
+  steps: number;
+  overruns: number;
+  lateness_max: number;
+  lateness_mean: number;
+  busy: number;
+  jitter: { below: number | null; steps: number }[]; // steps by lateness; the last bin has no bound
 }
 
 // Of a run whose modules were solved apart: traffic, and the four attributes of a good glue.

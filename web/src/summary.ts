@@ -1,5 +1,5 @@
 // What ran, how, and how far it can be trusted.
-import type { Modules, Run, Summary } from "./data";
+import type { Modules, RealTime, Run, Summary } from "./data";
 import { element, short } from "./dom";
 
 type Verdict = "good" | "fair" | "bad" | "plain";
@@ -65,11 +65,35 @@ function modulesTable(modules: Modules): HTMLElement {
     ["A step", `${short(modules.messages_per_step, 3)} exchanges, ${short(modules.bytes_per_step, 3)} bytes, ${short(1e6 * modules.waiting_seconds_per_step, 3)} µs of waiting`],
     ["Sticky", `joints between modules hold to ${number(modules.sticky.position_max)}, velocities to ${number(modules.sticky.velocity_max)}`],
     ["Green", `a module shows ${modules.green.exposes}: ${modules.green.numbers} numbers in all, each evaluation`],
-    ["Inexpensive", `the glue takes ${short(modules.inexpensive, 3)} of the modules' time`],
+    ["Inexpensive", `the glue takes ${short(modules.inexpensive, 3)} times the modules' time`],
     ["Pretty", `accelerations differ from those in one piece by ${number(modules.pretty)}, relative`],
   ];
   if (modules.iterations) entries.push(["Iterations", `at most ${modules.iterations.most}, ${short(modules.iterations.mean, 3)} a step in the mean`]);
   return facts(entries);
+}
+
+function milliseconds(seconds: number): string {
+  return `${short(1e3 * seconds, 3)} ms`;
+}
+
+/** Facts, and how many steps were how late, as bars. */
+function realTimeTable(pace: RealTime): HTMLElement {
+  const table = facts([
+    ["Factor", `${short(pace.factor)} simulated seconds a second; ${short(100 * pace.busy, 3)} % of the time was spent computing`],
+    ["Overruns", `${pace.overruns} of ${pace.steps} steps were not computed by their time`],
+    ["Lateness", `at most ${milliseconds(pace.lateness_max)}, ${milliseconds(pace.lateness_mean)} in the mean`],
+  ]);
+  const taken = pace.jitter.flatMap((bin, k) => (bin.steps > 0 ? [k] : []));
+  const [first, last] = [taken[0] ?? 0, taken[taken.length - 1] ?? -1];
+  const most = Math.max(1, ...pace.jitter.map((bin) => bin.steps));
+  const bars = pace.jitter.slice(first, last + 1).map((bin, k) => {
+    const previous = pace.jitter[first + k - 1]?.below ?? 0;
+    const label = bin.below === null ? `${milliseconds(previous)} or more` : `below ${milliseconds(bin.below)}`;
+    const bar = element("progress", { max: most, value: bin.steps, "aria-label": `steps ${label} late` });
+    return element("tr", {}, element("th", { scope: "row" }, label), element("td", { class: "number" }, String(bin.steps)), element("td", {}, bar));
+  });
+  const histogram = element("table", { class: "facts jitter" }, element("caption", {}, "Steps by lateness"), element("tbody", {}, ...bars));
+  return element("div", {}, table, histogram);
 }
 
 function events(summary: Summary): HTMLElement {
@@ -119,6 +143,7 @@ export function summaryPanel(runs: Run[]): HTMLElement {
       element("h3", {}, "How it ran"),
       howItRan(run, summary),
       ...(summary.modules ? [element("h3", {}, "Modules and glue"), modulesTable(summary.modules)] : []),
+      ...(summary.realtime ? [element("h3", {}, "Real time"), realTimeTable(summary.realtime)] : []),
       element("h3", {}, "Final state"),
       finalState(summary),
     );

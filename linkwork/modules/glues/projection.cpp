@@ -78,7 +78,7 @@ class ProjectionGlue : public Glue {
     return partition_->rank().rank - static_cast<int>(inner);
   }
 
-  int numbers_exposed() const override { return size_; }
+  int numbers_exposed() const override { return size_ - workshop_.transport().size(); }  // one a rank tells of trouble
 
  private:
   /// Where a module's numbers are in those of the whole, and in the message.

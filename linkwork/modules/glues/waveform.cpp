@@ -57,6 +57,17 @@ class WaveformGlue : public HierarchicalGlue {
 
   int iterations() const override { return iterations_; }
   bool at_rest() const override { return done_ == ahead_.size(); }
+  /// How the coupling was found to be, and the multipliers that the next window starts from.
+  std::vector<double> memory() const override {
+    std::vector<double> memory{rho_, weight_};
+    memory.insert(memory.end(), lambda_.begin(), lambda_.end());
+    return memory;
+  }
+  void set_memory(const std::vector<double>& memory) override {
+    rho_ = memory[0];
+    weight_ = memory[1];
+    lambda_.assign(memory.begin() + 2, memory.end());
+  }
   Status project(double, States&) override { return {}; }  // at the end of each window
   std::vector<std::string> remarks() const override { return remarks_; }
 

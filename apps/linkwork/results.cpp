@@ -1,0 +1,77 @@
+#include "apps/linkwork/results.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "apps/linkwork/commands.h"
+#include "apps/linkwork/result_folder.h"
+#include "apps/linkwork/run_report.h"
+#include "apps/linkwork/text.h"
+#include "linkwork/io/durable_file.h"
+#include "linkwork/io/page.h"
+#include "linkwork/io/scene.h"
+#include "linkwork/io/summary_file.h"
+#include "linkwork/io/trajectory_reader.h"
+
+namespace linkwork::cli {
+
+namespace fs = std::filesystem;
+
+Results::Results(const RunOptions& options, const Spec& spec, const Model& model, const std::vector<std::string>& columns,
+                 std::optional<CheckpointPlan> checkpoints, const Checkpoint* from)
+    : options_(options),
+      model_(model),
+      columns_(columns.size()),
+      folder_(make_result_folder(options.out, model.name, {"summary.json", "report.html"})),
+      checkpoints_(std::move(checkpoints)),
+      trajectory_(open_trajectory(columns, from)),
+      scene_(scene_json(spec, model, columns)),
+      rows_(columns.size()),
+      progress_(options.quiet) {
+  write_text_file(folder_ / "scene.json", scene_);
+  if (from != nullptr) read_trajectory(folder_ / "trajectory.csv", [&](std::span<const double> row) { rows_.add(row); });
+  if (checkpoints_) checkpoints_->contents.request.out = fs::absolute(folder_).lexically_normal().string();
+  if (const std::optional<double> pace = options.pace()) pacing_.emplace(*pace);
+}
+
+/// An older checkpoint would not fit the new file.
+TrajectoryFile Results::open_trajectory(const std::vector<std::string>& columns, const Checkpoint* from) const {
+  const fs::path file = folder_ / "trajectory.csv";
+  if (from != nullptr) return {file, TrajectoryFile::Extent{from->rows, from->bytes, from->checked}};
+  if (checkpoints_) remove_durable_file(checkpoints_->file);
+  return {file, columns};
+}
+
+void Results::save(std::optional<SavedRun> one_piece, std::optional<SavedAssembly> modules, double pretty) {
+  Checkpoint& contents = checkpoints_->contents;
+  const TrajectoryFile::Extent& written = trajectory_.sync();
+  contents.rows = written.rows;
+  contents.bytes = written.bytes;
+  contents.checked = written.checked;
+  contents.pretty = pretty;
+  contents.one_piece = std::move(one_piece);
+  contents.modules = std::move(modules);
+  write_durable_file(checkpoints_->file, checkpoint_text(contents));
+}
+
+int Results::finish(Summary summary) {
+  progress_.finish();
+  if (pacing_) summary.realtime = pacing_->summary();
+  if (options_.settings.tolerates_in_vain(model_))
+    summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
+  trajectory_.close();
+  write_summary_file(folder_ / "summary.json", summary);
+  const bool reported = !options_.no_report && write_report_page(folder_, summary, std::move(scene_), std::move(rows_));
+  if (!options_.quiet) {
+    print_run(model_, summary, {folder_, trajectory_.rows(), columns_, reported});
+    if (!reported && !options_.no_report) print_line("", "no report.html: this program was built without the report page");
+  }
+  if (summary.completed) return kDone;
+  std::fflush(stdout);
+  fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model_.name, summary.status,
+             folder_.string());
+  return kFailed;
+}
+
+}  // namespace linkwork::cli

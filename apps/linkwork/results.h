@@ -1,0 +1,71 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "apps/linkwork/progress.h"
+#include "apps/linkwork/run_options.h"
+#include "linkwork/io/checkpoint_file.h"
+#include "linkwork/io/thinned_rows.h"
+#include "linkwork/io/trajectory_file.h"
+#include "linkwork/model/model.h"
+#include "linkwork/simulation/pacing.h"
+
+namespace linkwork::cli {
+
+/// How to go on with a run: where its checkpoints go, and all they say but the run itself.
+struct CheckpointPlan {
+  std::filesystem::path file;
+  Checkpoint contents;
+};
+
+/// The files of a run, and what goes into them.
+class Results {
+ public:
+  /// Begins them, or goes on with those of an interrupted run.
+  Results(const RunOptions& options, const Spec& spec, const Model& model, const std::vector<std::string>& columns,
+          std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
+
+  void write(std::span<const double> row) {
+    trajectory_.write(row);
+    rows_.add(row);
+  }
+  /// After every step: shows how far it is, and waits if the run is to keep pace with the clock.
+  void show(double t, double end) {
+    progress_.show(t, end);
+    if (pacing_) pacing_->wait(t);
+  }
+  /// The run begins, at time t.
+  void start(double t) {
+    if (pacing_) pacing_->start(t);
+  }
+
+  bool saves() const { return checkpoints_.has_value(); }
+  double save_every() const { return checkpoints_->contents.request.every; }
+  /// What was written so far reaches the disk, then the checkpoint does.
+  void save(const SavedRun& run) { save(run, std::nullopt, 0.0); }
+  void save(const SavedAssembly& run, double pretty) { save(std::nullopt, run, pretty); }
+
+  /// Writes what is left to write, and tells how it went.
+  int finish(Summary summary);
+
+ private:
+  void save(std::optional<SavedRun> one_piece, std::optional<SavedAssembly> modules, double pretty);
+  TrajectoryFile open_trajectory(const std::vector<std::string>& columns, const Checkpoint* from) const;
+
+  const RunOptions& options_;
+  const Model& model_;
+  std::size_t columns_;
+  std::filesystem::path folder_;
+  std::optional<CheckpointPlan> checkpoints_;
+  TrajectoryFile trajectory_;
+  std::string scene_;
+  ThinnedRows rows_;
+  Progress progress_;
+  std::optional<Pacing> pacing_;
+};
+
+}  // namespace linkwork::cli

@@ -1,0 +1,253 @@
+#include "linkwork/io/checkpoint_file.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "linkwork/io/durable_file.h"
+#include "linkwork/model/input_error.h"
+
+namespace linkwork {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormat = 1;
+constexpr std::string_view kMark = "linkwork checkpoint";
+
+// Numbers JSON has no name for are texts.
+Json written(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0.0 ? "inf" : "-inf";
+  return value;
+}
+Json written(bool value) { return value; }
+Json written(char value) { return static_cast<int>(value); }
+Json written(int value) { return value; }
+Json written(long value) { return value; }
+Json written(std::uint64_t value) { return value; }
+Json written(const std::string& value) { return value; }
+
+void read(const Json& json, double& value) {
+  if (!json.is_string()) {
+    value = json.get<double>();
+    return;
+  }
+  const auto text = json.get<std::string>();
+  if (text == "nan")
+    value = std::numeric_limits<double>::quiet_NaN();
+  else if (text == "inf" || text == "-inf")
+    value = text == "inf" ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity();
+  else
+    throw std::invalid_argument("'" + text + "' is not a number");
+}
+void read(const Json& json, bool& value) { value = json.get<bool>(); }
+void read(const Json& json, char& value) { value = static_cast<char>(json.get<int>()); }
+void read(const Json& json, int& value) { value = json.get<int>(); }
+void read(const Json& json, long& value) { value = json.get<long>(); }
+void read(const Json& json, std::uint64_t& value) { value = json.get<std::uint64_t>(); }
+void read(const Json& json, std::string& value) { value = json.get<std::string>(); }
+
+// What a structure consists of: the one place that says so, for writing and for reading.
+template <class Archive, class T>
+void fields(Archive&, T&) = delete;
+
+template <class Archive>
+void fields(Archive& at, EventRecord& x) {
+  at("t", x.t), at("name", x.name), at("what", x.what), at("velocity_jump", x.velocity_jump), at("impulses", x.impulses);
+  at("energy", x.energy), at("dof", x.dof);
+}
+
+template <class Archive>
+void fields(Archive& at, GlueSummary& x) {
+  at("sticky", x.sticky), at("sticky_velocity", x.sticky_velocity), at("most_iterations", x.most_iterations);
+  at("iterations_sum", x.mean_iterations), at("iterations", x.iterations);
+}
+
+template <class Archive>
+void fields(Archive& at, Summary& x) {
+  at("model", x.model), at("coordinates", x.coordinates), at("formulation", x.formulation), at("stabilization", x.stabilization);
+  at("integrator", x.integrator), at("glue", x.glue), at("steps", x.steps), at("rejected_steps", x.rejected_steps);
+  at("position_error_max", x.position_error_max), at("velocity_error_max", x.velocity_error_max);
+  at("dof", x.dof), at("rows", x.rows), at("rank", x.rank), at("redundant", x.redundant);
+  at("warnings", x.warnings), at("notes", x.notes);
+}
+
+template <class Archive>
+void fields(Archive& at, SavedProgress& x) {
+  at("t", x.t), at("outputs", x.outputs), at("h", x.h), at("usual_h", x.usual_h), at("energy_start", x.energy_start);
+  at("potential_start", x.potential_start), at("imbalance", x.imbalance), at("exchanged", x.exchanged);
+  at("start_rank", x.start_rank), at("row", x.row), at("next_checkpoint", x.next_checkpoint);
+  at("wall_seconds", x.wall_seconds), at("summary", x.summary);
+}
+
+template <class Archive>
+void fields(Archive& at, SavedSwitching& x) {
+  at("rows", x.rows), at("joint_forces", x.joint_forces), at("springs", x.springs), at("wrenches", x.wrenches);
+  at("parameters", x.parameters), at("friction", x.friction), at("directions", x.directions), at("watched", x.watched);
+  at("largest_force", x.largest_force), at("records", x.records), at("warnings", x.warnings), at("last_impact", x.last_impact);
+  at("impacts", x.impacts), at("recent", x.recent);
+}
+
+template <class Archive>
+void fields(Archive& at, SavedRun& x) {
+  at("progress", x.progress), at("q", x.q), at("v", x.v), at("z", x.z), at("work", x.work), at("memory", x.memory);
+  at("grid", x.grid), at("evaluations", x.evaluations), at("warned_rank", x.warned_rank), at("warned_remark", x.warned_remark);
+  at("warned_singular", x.warned_singular), at("warned_limit", x.warned_limit), at("switching", x.switching);
+}
+
+template <class Archive>
+void fields(Archive& at, SavedAssembly& x) {
+  at("progress", x.progress), at("steps", x.steps), at("rejected_steps", x.rejected_steps), at("evaluations", x.evaluations);
+  at("x", x.x), at("memory", x.memory), at("glue", x.glue), at("remarks", x.remarks), at("modules", x.modules);
+}
+
+template <class Archive>
+void fields(Archive& at, Checkpoint::Request& x) {
+  at("model", x.model), at("set", x.set), at("settings", x.settings), at("out", x.out), at("no_report", x.no_report);
+  at("every", x.every);
+}
+
+template <class Archive>
+void fields(Archive& at, Checkpoint::ModelText& x) {
+  at("file", x.file), at("text", x.text);
+}
+
+template <class Archive>
+void fields(Archive& at, Checkpoint& x) {
+  at("program", x.program), at("request", x.request), at("files", x.files), at("rows", x.rows), at("bytes", x.bytes);
+  at("checksum", x.checked), at("pretty", x.pretty), at("one_piece", x.one_piece), at("modules", x.modules);
+}
+
+template <class T>
+Json written(const T& value);
+template <class T>
+void read(const Json& json, T& value);
+template <class T>
+Json written(const std::vector<T>& values);
+template <class T>
+Json written(const std::optional<T>& value);
+template <class A, class B>
+Json written(const std::pair<A, B>& value);
+template <class T>
+void read(const Json& json, std::vector<T>& values);
+template <class T>
+void read(const Json& json, std::optional<T>& value);
+template <class A, class B>
+void read(const Json& json, std::pair<A, B>& value);
+
+struct Writer {
+  Json json = Json::object();
+
+  template <class T>
+  void operator()(const char* name, const T& value) {
+    json[name] = written(value);
+  }
+};
+
+template <class T>
+Json written(const T& value) {
+  Writer writer;
+  fields(writer, const_cast<T&>(value));  // it only reads
+  return std::move(writer.json);
+}
+template <class T>
+Json written(const std::vector<T>& values) {
+  Json json = Json::array();
+  for (const T& value : values) json.push_back(written(value));
+  return json;
+}
+template <class T>
+Json written(const std::optional<T>& value) {
+  return value ? written(*value) : Json();
+}
+template <class A, class B>
+Json written(const std::pair<A, B>& value) {
+  Json json = Json::array();
+  json.push_back(written(value.first));
+  json.push_back(written(value.second));
+  return json;
+}
+
+struct Reader {
+  const Json& json;
+
+  template <class T>
+  void operator()(const char* name, T& value) {
+    read(json.at(name), value);
+  }
+};
+
+template <class T>
+void read(const Json& json, T& value) {
+  Reader reader{json};
+  fields(reader, value);
+}
+template <class T>
+void read(const Json& json, std::vector<T>& values) {
+  values.clear();
+  for (const Json& entry : json) {
+    T value{};
+    read(entry, value);
+    values.push_back(std::move(value));
+  }
+}
+template <class T>
+void read(const Json& json, std::optional<T>& value) {
+  value.reset();
+  if (!json.is_null()) read(json, value.emplace());
+}
+template <class A, class B>
+void read(const Json& json, std::pair<A, B>& value) {
+  read(json.at(0), value.first);
+  read(json.at(1), value.second);
+}
+
+}  // namespace
+
+std::string checkpoint_text(const Checkpoint& checkpoint) {
+  // Names come from files, whose names need not be UTF-8.
+  const std::string body = written(checkpoint).dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return fmt::format("{} {} {} {:016x}\n{}", kMark, kFormat, body.size(), checksum(body), body);
+}
+
+Checkpoint parse_checkpoint(std::string_view text, const std::string& file) {
+  const auto refuse = [&](const std::string& what, const std::string& expected = "") -> InputError {
+    return expected.empty() ? InputError({file, 0, 0}, what) : InputError({file, 0, 0}, what, expected);
+  };
+  const std::string own = "a file that 'linkwork run --checkpoint' of this version has written";
+  if (!text.starts_with(kMark)) throw refuse("is not a checkpoint", own);
+  const std::size_t line_end = text.find('\n');
+  if (line_end == std::string_view::npos) throw refuse("is cut short", "a whole file; the run must be started again");
+  int format = 0;
+  std::size_t size = 0;
+  std::uint64_t sum = 0;
+  const char* at = text.data() + kMark.size();
+  const char* const end = text.data() + line_end;
+  const auto take = [&](auto& number, int base) {
+    if (at == end || *at++ != ' ') return false;
+    const auto [next, error] = std::from_chars(at, end, number, base);
+    at = next;
+    return error == std::errc();
+  };
+  if (!take(format, 10)) throw refuse("is damaged in its first line", own);
+  if (format != kFormat)
+    throw refuse(fmt::format("is a checkpoint of format {}, and this program reads {}", format, kFormat), own);
+  if (!take(size, 10) || !take(sum, 16) || at != end) throw refuse("is damaged in its first line", own);
+  const std::string_view body = text.substr(line_end + 1);
+  if (body.size() < size) throw refuse(fmt::format("is cut short: it has {} of {} bytes", body.size(), size), own);
+  if (body.size() > size || checksum(body) != sum) throw refuse("is damaged: its checksum does not fit its contents", own);
+  Checkpoint checkpoint;
+  try {
+    read(Json::parse(body), checkpoint);
+  } catch (const std::exception& error) {
+    throw refuse(fmt::format("is not as this program writes it: {}", error.what()), own);
+  }
+  if (checkpoint.one_piece.has_value() == checkpoint.modules.has_value()) throw refuse("saves no run", own);
+  return checkpoint;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "linkwork/modules/saved_assembly.h"
+#include "linkwork/simulation/saved_run.h"
+
+namespace linkwork {
+
+/// Everything 'linkwork resume' needs: what was asked for, the files of the model, where the run was, and what it had written.
+struct Checkpoint {
+  /// The command line that began the run, with paths that hold anywhere.
+  struct Request {
+    std::string model;
+    std::vector<std::string> set;
+    std::vector<std::pair<std::string, std::string>> settings;  // options and their texts, "--end"
+    std::string out;
+    bool no_report = false;
+    double every = 0.0;
+  };
+  struct ModelText {
+    std::string file;
+    std::string text;
+  };
+
+  std::string program;  // version
+  Request request;
+  std::vector<ModelText> files;
+  long rows = 0;              // of the trajectory file,
+  std::uint64_t bytes = 0;    // its size,
+  std::uint64_t checked = 0;  // and checksum
+  double pretty = 0.0;        // largest difference from the run in one piece so far
+  std::optional<SavedRun> one_piece;
+  std::optional<SavedAssembly> modules;
+
+  double time() const { return one_piece ? one_piece->progress.t : modules ? modules->progress.t : 0.0; }
+};
+
+/// One line with format, length and checksum, then a JSON object. Numbers are read back as the same doubles.
+std::string checkpoint_text(const Checkpoint& checkpoint);
+/// Throws InputError that says what is wrong with it: not a checkpoint, of another format, cut short, damaged. `file` is for the
+/// message.
+Checkpoint parse_checkpoint(std::string_view text, const std::string& file);
+
+}  // namespace linkwork

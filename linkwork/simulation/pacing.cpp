@@ -1,0 +1,49 @@
+#include "linkwork/simulation/pacing.h"
+
+#include <algorithm>
+#include <limits>
+#include <thread>
+
+namespace linkwork {
+
+Pacing::Pacing(double factor) {
+  summary_.factor = factor;
+  for (const double decade : {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1})
+    for (const double part : {1.0, 2.0, 5.0}) summary_.jitter.push_back({part * decade, 0});
+  summary_.jitter.push_back({1.0, 0});
+  summary_.jitter.push_back({std::numeric_limits<double>::infinity(), 0});
+}
+
+void Pacing::start(double t) {
+  started_ = true;
+  first_ = t;
+  began_ = last_ = Clock::now();
+}
+
+void Pacing::wait(double t) {
+  if (!started_) start(t);
+  const auto due =
+      began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>((t - first_) / summary_.factor));
+  const auto computed = Clock::now();
+  if (computed < due)
+    std::this_thread::sleep_until(due);
+  else
+    ++summary_.overruns;
+  last_ = Clock::now();
+  waited_ += std::chrono::duration<double>(last_ - computed).count();
+  const double lateness = std::max(0.0, std::chrono::duration<double>(last_ - due).count());
+  ++summary_.steps;
+  lateness_sum_ += lateness;
+  summary_.lateness_max = std::max(summary_.lateness_max, lateness);
+  ++std::ranges::find_if(summary_.jitter, [&](const RealTimeSummary::Bin& bin) { return lateness < bin.below; })->steps;
+}
+
+RealTimeSummary Pacing::summary() const {
+  RealTimeSummary summary = summary_;
+  const double elapsed = std::chrono::duration<double>(last_ - began_).count();
+  if (summary.steps > 0) summary.lateness_mean = lateness_sum_ / static_cast<double>(summary.steps);
+  if (elapsed > 0.0) summary.busy = 1.0 - waited_ / elapsed;
+  return summary;
+}
+
+}  // namespace linkwork
