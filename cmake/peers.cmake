@@ -10,6 +10,7 @@ function(linkwork_peer_module name)
   cmake_parse_arguments(peer "" "" "INCLUDE;LINK" ${ARGN})
   add_library(linkwork_peer_${name} MODULE EXCLUDE_FROM_ALL bench/peers/${name}_peer.cpp)
   set_target_properties(linkwork_peer_${name} PROPERTIES
+    CXX_STANDARD 17  # Simbody's headers are not C++20
     PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(linkwork_peer_${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -17,7 +18,7 @@ function(linkwork_peer_module name)
   target_link_libraries(linkwork_peer_${name} PRIVATE ${peer_LINK})
   target_compile_options(linkwork_peer_${name} PRIVATE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${LINKWORK_WERROR}>:-Werror>
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-maybe-uninitialized -Wno-stringop-overflow>)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow>)
   add_dependencies(linkwork_bench_peers linkwork_peer_${name})
 endfunction()
 

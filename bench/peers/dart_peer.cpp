@@ -182,7 +182,9 @@ class DartEngine : public Engine {
 
   void add(const PeerBody& body) {
     using namespace dart::dynamics;
-    const Eigen::Matrix3d inertia = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(body.inertia.data());
+    Eigen::Matrix3d inertia = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(body.inertia.data());
+    inertia.diagonal().array() +=
+        1e-9 * inertia.diagonal().maxCoeff();  // it warns of slender rods, which have none about an axis
     BodyNode::Properties properties;
     properties.mName = body.name;
     properties.mInertia = Inertia(body.mass, vec(body.com), inertia);
@@ -199,6 +201,7 @@ class DartEngine : public Engine {
       std::tie(joint, node) = skeleton_->createJointAndBodyNodePair<FreeJoint>(parent, FreeJoint::Properties(), properties);
     if (auto* turning = dynamic_cast<RevoluteJoint*>(joint)) turning->setAxis(Vector3d::UnitZ());
     if (auto* sliding = dynamic_cast<PrismaticJoint*>(joint)) sliding->setAxis(Vector3d::UnitZ());
+    joint->setName(body.name);
     joint->setTransformFromParentBodyNode(isometry(body.in_parent));
     if (body.joint != JointType::kFree) {
       joint->setSpringStiffness(0, body.stiffness);

@@ -66,15 +66,20 @@ Json row_of(const Case& what, const std::string& engine) {
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-/// Largest difference, relative to the largest acceleration.
+double largest(const std::vector<double>& values) {
+  double most = 0.0;
+  for (double value : values) most = std::max(most, std::abs(value));
+  return most;
+}
+
+/// Largest difference; infinite if a number is none.
 double difference(const std::vector<double>& found, const std::vector<double>& expected) {
-  double most = 0.0, scale = 0.0;
+  std::vector<double> apart;
   for (std::size_t k = 0; k < expected.size(); ++k) {
     if (!std::isfinite(found[k])) return std::numeric_limits<double>::infinity();
-    most = std::max(most, std::abs(found[k] - expected[k]));
-    scale = std::max(scale, std::abs(expected[k]));
+    apart.push_back(found[k] - expected[k]);
   }
-  return most / scale;
+  return largest(apart);
 }
 
 void announce(const Case& what, const std::string& doing) {
@@ -87,6 +92,7 @@ void announce(const Case& what, const std::string& doing) {
 struct Course {
   std::vector<PeerState> states;
   std::vector<std::vector<double>> accelerations;
+  double scale = 0.0;  // the largest of them
 };
 
 Course course(LinkworkEngine& engine) {
@@ -96,7 +102,10 @@ Course course(LinkworkEngine& engine) {
     return true;
   });
   engine.keep(out.states);
-  for (std::size_t k = 0; k < out.states.size(); ++k) out.accelerations.push_back(engine.accelerations(k));
+  for (std::size_t k = 0; k < out.states.size(); ++k) {
+    out.accelerations.push_back(engine.accelerations(k));
+    out.scale = std::max(out.scale, largest(out.accelerations.back()));
+  }
   return out;
 }
 
@@ -110,10 +119,10 @@ class Subject {
     if (!engine_) return;
     try {
       engine_->keep(course.states);
-      const double at_start = difference(engine_->accelerations(0), course.accelerations[0]);
+      const double at_start = difference(engine_->accelerations(0), course.accelerations[0]) / course.scale;
       double along = at_start;
       for (std::size_t k = 1; k < course.states.size(); ++k)
-        along = std::max(along, difference(engine_->accelerations(k), course.accelerations[k]));
+        along = std::max(along, difference(engine_->accelerations(k), course.accelerations[k]) / course.scale);
       row_["difference"] = number(at_start);
       row_["difference_along"] = number(along);
       states_ = course.states.size();
@@ -459,7 +468,7 @@ Json time_evaluations(const Plan& plan) {
     std::vector<Subject> subjects;
     for (const std::string& coordinates : kCoordinates) {
       subjects.push_back(linkwork_subject(spec, what, coordinates));
-      subjects.back().check(along, 1e-6);
+      subjects.back().check(along, 1e-8);
     }
     for (const Peer& peer : plan.peers) {
       subjects.push_back(peer_subject(peer, mechanism, base.start(), what));

@@ -121,13 +121,13 @@ class SimbodyEngine : public Engine {
     const SimTK::Body::Rigid rigid(mass_properties(body));
     MobilizedBody& parent = mobilized(body.parent);
     const SimTK::Transform X_PF = transform(body.in_parent);
+    const SimTK::Transform x_to_z(SimTK::Rotation(-SimTK::Pi / 2, SimTK::YAxis));  // Simbody's slider moves along x
     if (body.joint == JointType::kRevolute)
       MobilizedBody::Pin(parent, X_PF, rigid, SimTK::Transform());
     else if (body.joint == JointType::kFree)
       MobilizedBody::Free(parent, X_PF, rigid, SimTK::Transform());
-    else  // Simbody's slider moves along x
-      MobilizedBody::Slider(parent, X_PF * SimTK::Rotation(-SimTK::Pi / 2, SimTK::YAxis), rigid,
-                            SimTK::Transform(SimTK::Rotation(-SimTK::Pi / 2, SimTK::YAxis)));
+    else
+      MobilizedBody::Slider(parent, X_PF * x_to_z, rigid, x_to_z);
   }
 
   /// A pin of two rows is two points in planes: the ball of three would be redundant in a planar loop.
