@@ -10,6 +10,7 @@
 #include <dart/dynamics/Skeleton.hpp>
 #include <dart/simulation/World.hpp>
 #include <limits>
+#include <string>
 
 #include "bench/peers/mechanism.h"
 
@@ -168,7 +169,10 @@ class DartEngine : public Engine {
     if (!seen(current())) return "";
     const long steps = std::lround(every / stepping.step);
     for (long k = 1; static_cast<double>(k - 1) * every < end - 0.5 * every; ++k) {
-      for (long i = 0; i < steps; ++i) step();
+      for (long i = 0; i < steps; ++i) {
+        step();
+        if (!is_sane()) return "it flies apart at t = " + std::to_string(world_->getTime()) + " s";
+      }
       if (!seen(current())) return "";
     }
     return "";
@@ -281,6 +285,9 @@ class DartEngine : public Engine {
     for (const PeerSpring& spring : mechanism_.springs) pull(spring);
     world_->step();
   }
+
+  /// Debian's DART has its assertions on: going on from bad numbers would end the program.
+  bool is_sane() const { return skeleton_->getPositions().allFinite() && skeleton_->getVelocities().cwiseAbs().maxCoeff() < 1e5; }
 
   void pull(const PeerSpring& spring) {
     BodyNode *a = nodes_[static_cast<std::size_t>(spring.a)], *b = nodes_[static_cast<std::size_t>(spring.b)];

@@ -64,6 +64,13 @@ Json row_of(const Case& what, const std::string& engine) {
   return row;
 }
 
+/// Without the models that were not asked for.
+std::vector<Case> asked(std::vector<Case> cases, const Plan& plan) {
+  if (!plan.models.empty())
+    std::erase_if(cases, [&](const Case& what) { return std::ranges::find(plan.models, what.model) == plan.models.end(); });
+  return cases;
+}
+
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 double largest(const std::vector<double>& values) {
@@ -400,6 +407,7 @@ void run_loops_of(const Case& what, const Plan& plan, Json& rows) {
     row["reached"] = trial.reached;
     row["gap"] = trial.gap;
     row["gap_end"] = trial.gap_end;
+    row["seconds"] = trial.seconds;
     row["speed"] = trial.seconds > 0.0 ? trial.reached / trial.seconds : 0.0;
     row["energy_start"] = trial.energy_start;
     row["energy_end"] = trial.energy_end;
@@ -459,7 +467,7 @@ Json time_evaluations(const Plan& plan) {
                           {"rover"},    {"closed_chain", 8}, {"closed_chain", 64}, {"closed_chain", 512}};
   if (plan.quick) cases = {{"four_bar"}, {"n_four_bar", 4}, {"n_four_bar", 16}, {"rover"}, {"closed_chain", 8}};
   Json rows = Json::array();
-  for (const Case& what : cases) {
+  for (const Case& what : asked(cases, plan)) {
     announce(what, "evaluations");
     const Spec spec = read(what);
     LinkworkEngine base(spec, "TA");
@@ -484,7 +492,7 @@ Json compare_accuracy(const Plan& plan) {
   Json rows = Json::array();
   std::vector<Case> cases{{"four_bar", 0, 2.0}, {"n_four_bar", 4, 2.0}, {"rover", 0, 4.0}, {"closed_chain", 8, 2.0}};
   if (plan.quick) cases = {{"four_bar", 0, 0.5}};
-  for (const Case& what : cases) compare_accuracy_of(what, plan, rows);
+  for (const Case& what : asked(cases, plan)) compare_accuracy_of(what, plan, rows);
   return rows;
 }
 
@@ -494,7 +502,7 @@ Json run_loops(const Plan& plan) {
                           {"closed_chain", 8, 5.0}, {"closed_chain", 64, 2.0}, {"closed_chain", 512, 2.0}};
   if (plan.quick) cases = {{"four_bar", 0, 2.0}, {"n_four_bar", 4, 2.0}};
   Json rows = Json::array();
-  for (const Case& what : cases) run_loops_of(what, plan, rows);
+  for (const Case& what : asked(cases, plan)) run_loops_of(what, plan, rows);
   return rows;
 }
 
@@ -502,7 +510,7 @@ Json close_redundantly(const Plan& plan) {
   std::vector<Case> cases{{"four_bar"}, {"n_four_bar", 16}, {"rover"}};
   if (plan.quick) cases.pop_back();
   Json rows = Json::array();
-  for (const Case& what : cases) close_redundantly_of(what, plan, rows);
+  for (const Case& what : asked(cases, plan)) close_redundantly_of(what, plan, rows);
   return rows;
 }
 

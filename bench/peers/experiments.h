@@ -19,6 +19,7 @@ struct Plan {
   bool quick = false;
   int rounds = 15;  // of interleaved samples
   std::vector<Peer> peers;
+  std::vector<std::string> models;  // only these, if any
 };
 
 /// Each gives rows of the report; docs/benchmarks.md says what is in them.

@@ -67,6 +67,14 @@ Json described(const std::vector<Peer>& peers) {
   return out;
 }
 
+void write(const Json& report, const std::filesystem::path& out) {
+  if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path());
+  std::ofstream file(out);
+  file << report.dump(1) << "\n";
+  file.close();
+  if (!file) throw std::runtime_error("cannot write " + out.string());
+}
+
 int run(Plan plan, const std::vector<std::string>& engines, const std::vector<std::string>& parts,
         const std::filesystem::path& out) {
   const auto began = std::chrono::steady_clock::now();
@@ -78,14 +86,14 @@ int run(Plan plan, const std::vector<std::string>& engines, const std::vector<st
   const std::pair<const char*, Json (*)(const Plan&)> experiments[] = {
       {"evaluations", time_evaluations}, {"accuracy", compare_accuracy},         {"loops", run_loops},
       {"redundant", close_redundantly},  {"inconsistent", close_inconsistently}, {"singular", start_singular}};
-  for (const auto& [name, measure] : experiments)
-    report[name] = parts.empty() || std::ranges::find(parts, name) != parts.end() ? measure(plan) : Json::array();
-  report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-  if (out.has_parent_path()) std::filesystem::create_directories(out.parent_path());
-  std::ofstream file(out);
-  file << report.dump(1) << "\n";
-  file.close();
-  if (!file) throw std::runtime_error("cannot write " + out.string());
+  for (const auto& [name, measure] : experiments) report[name] = Json::array();
+  // Written after each: an engine that ends the program takes only its own experiment along.
+  for (const auto& [name, measure] : experiments) {
+    if (!parts.empty() && std::ranges::find(parts, name) == parts.end()) continue;
+    report[name] = measure(plan);
+    report["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    write(report, out);
+  }
   return 0;
 }
 
@@ -99,6 +107,7 @@ int main(int argc, char** argv) {
   std::filesystem::path out = "peers.json";
   app.add_flag("--quick", plan.quick, "small sizes and few repetitions only");
   app.add_option("--engines", engines, "which to compare with")->delimiter(',');
+  app.add_option("--models", plan.models, "only these models")->delimiter(',');
   app.add_option("--parts", parts, "only these: evaluations, accuracy, loops, redundant, inconsistent, singular")->delimiter(',');
   app.add_option("--rounds", plan.rounds, "interleaved samples of each evaluation")->check(CLI::PositiveNumber);
   app.add_option("--out", out, "the JSON file to write")->capture_default_str();
