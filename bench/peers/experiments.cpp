@@ -497,8 +497,8 @@ Json compare_accuracy(const Plan& plan) {
 }
 
 Json run_loops(const Plan& plan) {
-  std::vector<Case> cases{{"four_bar", 0, 5.0},     {"n_four_bar", 4, 12.0},   {"n_four_bar", 16, 3.0},
-                          {"n_four_bar", 40, 2.0},  {"n_four_bar", 100, 2.0},  {"rover", 0, 15.0},
+  std::vector<Case> cases{{"four_bar", 0, 5.0},     {"n_four_bar", 4, 6.0},   {"n_four_bar", 16, 3.0},
+                          {"n_four_bar", 40, 2.0},  {"n_four_bar", 100, 2.0},  {"rover", 0, 8.0},
                           {"closed_chain", 8, 5.0}, {"closed_chain", 64, 2.0}, {"closed_chain", 512, 2.0}};
   if (plan.quick) cases = {{"four_bar", 0, 2.0}, {"n_four_bar", 4, 2.0}};
   Json rows = Json::array();
