@@ -61,6 +61,8 @@ class Page(unittest.TestCase):
         self.assertIs(self.goal("rover, 10 s at 1 ms: loop error, m")["met"], False)
         self.assertAlmostEqual(self.goal("four-bar, 10 s at 1 ms: speed over the fastest with that loop error")["measured"], 100.0)
         self.assertIs(self.goal("rover, 10 s at 1 ms: speed over the fastest with that loop error")["met"], False)
+        self.assertAlmostEqual(self.goal("closed chain 8, 10 s at 1 ms: speed over the fastest with that loop error")["measured"], 4.0)
+        self.assertIs(self.goal("closed chain 64, 10 s at 1 ms: comes to the end")["met"], False)
         self.assertIs(self.goal("four-bar, spherical in place of pin: cost")["met"], True)
         self.assertIs(self.goal("four-bar, revolute in place of pin: cost")["met"], False)
         self.assertIs(self.goal("four-bar, revolute in place of pin: difference of accelerations")["met"], False)
