@@ -78,20 +78,32 @@ void System::apply_joint_forces() {
 }
 
 void System::apply_springs() {
+  struct End {
+    V3 p, v;  // in the world
+  };
+  const auto end_at = [this](const NodeFrame& frame) -> End {
+    const V3& r = frame.X_NF.p;
+    if (frame.node == 0) return {r, V3::Zero()};
+    const NodeWork<double>& node = work_[frame.node];
+    const Pose<double>& X = X_WN(frame.node);
+    return {X * r, X.R * (node.v + node.w.cross(r))};
+  };
+  const auto push = [this](const NodeFrame& frame, const V3& force) {
+    if (frame.node == 0) return;
+    const V3 f = X_WN(frame.node).R.transpose() * force;
+    work_.apply(frame.node, {frame.X_NF.p.cross(f), f});
+  };
   for (std::size_t k = 0; k < model_->springs.size(); ++k) {
     if (modes_.springs[k] == 0) continue;
     const Spring& spring = model_->springs[k];
-    const NodeWork<double>&a = work_[spring.a.node], &b = work_[spring.b.node];
-    const Pose<double>&X_WA = X_WN(spring.a.node), &X_WB = X_WN(spring.b.node);
-    const V3 &r_a = spring.a.X_NF.p, &r_b = spring.b.X_NF.p;
-    const V3 span = X_WB * r_b - X_WA * r_a;
+    const End a = end_at(spring.a), b = end_at(spring.b);
+    const V3 span = b.p - a.p;
     const double length = span.norm();
     const V3 along = length > 0.0 ? V3(span / length) : V3::UnitX();
-    const double rate = along.dot(X_WB.R * (b.v + b.w.cross(r_b)) - X_WA.R * (a.v + a.w.cross(r_a)));
-    const V3 f = (-spring.stiffness * (length - spring.length) - spring.damping * rate) * along;
-    const V3 f_a = X_WA.R.transpose() * f, f_b = X_WB.R.transpose() * f;
-    work_.apply(spring.a.node, {f_a.cross(r_a), -f_a});
-    work_.apply(spring.b.node, {r_b.cross(f_b), f_b});
+    const double rate = along.dot(b.v - a.v);
+    const V3 force = (-spring.stiffness * (length - spring.length) - spring.damping * rate) * along;
+    push(spring.a, -force);
+    push(spring.b, force);
     power_ -= spring.damping * rate * rate;
   }
 }

@@ -17,7 +17,7 @@ inline void subtract_applied(TreeWork<S>& work, int i) {
 
 /// Sets n, f of node i to the wrench it needs, for accelerations that may go beyond those at vdot = 0, less the applied one.
 template <class S>
-inline void need_wrench(const Tree& tree, TreeWork<S>& work, int i, const Vec3<S>& aw, const Vec3<S>& ap) {
+[[gnu::flatten]] inline void need_wrench(const Tree& tree, TreeWork<S>& work, int i, const Vec3<S>& aw, const Vec3<S>& ap) {
   NodeWork<S>& a = work[i];
   const Wrench<S> F = tree.nodes[static_cast<std::size_t>(i)].inertia.template needed<S>(a.w, aw, ap);
   a.n = F.n, a.f = F.f;
