@@ -549,7 +549,7 @@ Json close_inconsistently(const Plan& plan) {
     Trial trial;
     trial.stopped = runner.trouble;
     if (runner.engine) trial = try_run(*runner.engine, judge, start, {1e-3, 0.0}, 1.0, 5.0);
-    row["outcome"] = trial.stopped.empty() ? "runs" : "refuses";
+    row["outcome"] = trial.stopped.empty() ? "runs" : "stops";
     if (!trial.stopped.empty()) row["says"] = trial.stopped;
     row["reached"] = trial.reached;
     row["gap_start"] = judge.look(start).gap;
