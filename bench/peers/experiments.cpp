@@ -345,7 +345,7 @@ Reference reference(LinkworkEngine& engine, Judge& judge, const std::string& int
 /// The more certain one of two methods: order 8 with fixed steps, and steps by a tight tolerance.
 Reference reference(LinkworkEngine& engine, Judge& judge) {
   const Reference fixed = reference(engine, judge, "ode8", {2.5e-4, 0.0}, {5e-4, 0.0});
-  const Reference adaptive = reference(engine, judge, "dopri45", {0.0, 1e-13}, {0.0, 1e-12});
+  const Reference adaptive = reference(engine, judge, "dopri45", {0.0, 1e-12}, {0.0, 1e-11});
   return adaptive.uncertainty_10s < fixed.uncertainty_10s ? adaptive : fixed;
 }
 
@@ -549,7 +549,7 @@ Json close_inconsistently(const Plan& plan) {
     Trial trial;
     trial.stopped = runner.trouble;
     if (runner.engine) trial = try_run(*runner.engine, judge, start, {1e-3, 0.0}, 1.0, 5.0);
-    row["outcome"] = trial.stopped.empty() ? "runs" : "refuses";
+    row["outcome"] = trial.stopped.empty() ? "runs" : "stops";
     if (!trial.stopped.empty()) row["says"] = trial.stopped;
     row["reached"] = trial.reached;
     row["gap_start"] = judge.look(start).gap;

@@ -304,8 +304,11 @@ def redundant_table(results):
 
 
 def inconsistent_table(results):
-    lines = [[r["engine"], r["outcome"], number(r.get("gap_start")), number(r.get("gap_end")), number(r.get("speed_end")),
-              r.get("says", "")] for r in results["inconsistent"]]
+    lines = []
+    for r in results["inconsistent"]:
+        ran = r["outcome"] == "runs"
+        lines.append([r["engine"], r["outcome"], number(r.get("gap_start")), number(r["gap_end"] if ran else None),
+                      number(r["speed_end"] if ran else None), r.get("says", "")])
     return table(["engine", "outcome", "loop error, m", "after 1 s", "fastest joint then, rad/s", "it says"], lines)
 
 

@@ -3,7 +3,8 @@
 import math
 from xml.sax.saxutils import escape
 
-COLORS = ["#1f6fc4", "#5aa9e6", "#0b3c73", "#d9722b", "#2a9d5c", "#8fce00", "#c2375a", "#7b52ab"]
+COLORS = {"Linkwork TA": "#1f6fc4", "Linkwork CE": "#5aa9e6", "Linkwork auto": "#0b3c73", "Linkwork rk4": "#1f6fc4",
+          "Linkwork dopri45": "#5aa9e6", "Simbody": "#d9722b", "MuJoCo": "#2a9d5c", "MuJoCo stiff": "#8fce00", "DART": "#c2375a"}
 STYLE = ('<style>.grid{stroke:#ccc;stroke-width:.7}.title{font-weight:bold;font-size:14px}</style>'
          '<rect width="100%" height="100%" fill="white"/>')
 
@@ -45,8 +46,7 @@ def legend(engines, colors, x, y):
 
 
 def colors_of(rows):
-    engines = list(dict.fromkeys(row["engine"] for row in rows))
-    return {engine: COLORS[k % len(COLORS)] for k, engine in enumerate(engines)}
+    return {row["engine"]: COLORS.get(row["engine"], "#6b6b6b") for row in rows}
 
 
 def evaluations(rows, title):
