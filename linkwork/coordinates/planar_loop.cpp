@@ -56,31 +56,26 @@ std::optional<PlanarLoop> PlanarLoop::of(const Tree& tree, const FrameClosure& c
   if (closure.kind && closure.kind->name == "distance") return {};
   const std::array<const NodeFrame*, 2> ends{&closure.a, &closure.b};
   const int root = common_ancestor(tree, closure.a.node, closure.b.node);
-  TreeWork<double> work(tree);
-  VecX<double> zero = VecX<double>::Zero(tree.nq);
-  normalize_quaternions(tree, zero.data());
-  update_positions(tree, zero.data(), work);
-  update_poses(tree, work);
-  const Pose<double> X_RW = work.X_WN[at(root)].inverse();
-  const auto seen = [&](int node) { return X_RW * work.X_WN[at(node)]; };
-
-  V3 normal = V3::Zero();
   PlanarLoop loop;
   for (int end = 0; end < 2; ++end)
     for (int node = ends[at(end)]->node; node != root; node = tree.nodes[at(node)].parent) {
       const NodeKind kind = tree.nodes[at(node)].kind;
       if (kind != NodeKind::kRevolute && kind != NodeKind::kPrismatic) return {};
       loop.links_.push_back({node, -1, tree.nodes[at(node)].q, end, kind == NodeKind::kPrismatic, 1.0, {}, {}});
-      if (kind == NodeKind::kRevolute) normal = seen(node).R.col(2);
     }
+  std::ranges::sort(loop.links_, {}, &Link::node);
+
+  const std::vector<Pose<double>> poses = loop.poses_at_zero(tree);
+  const auto seen = [&](int node) { return node == root ? Pose<double>{} : poses[at(loop.position(node))]; };
+  V3 normal = V3::Zero();
+  for (const Link& link : loop.links_)
+    if (!link.slides) normal = seen(link.node).R.col(2);
   if (normal.isZero(0.0)) return {};
   const Mat3<double> R_RA = (seen(closure.a.node) * closure.a.X_NF).R;
   if (!holds_points_together(closure, R_RA, normal)) return {};
 
-  std::ranges::sort(loop.links_, {}, &Link::node);
   const V3 e1 = normal.unitOrthogonal(), e2 = normal.cross(e1);
   const auto flat = [&](const V3& a) { return Complex(a.dot(e1), a.dot(e2)); };
-  const auto place_of = [&](int node) { return node == root ? V3(V3::Zero()) : V3(seen(node).p); };
   for (Link& link : loop.links_) {
     const V3 axis = seen(link.node).R.col(2);
     if (link.slides ? std::abs(axis.dot(normal)) > kParallel : axis.cross(normal).norm() > kParallel) return {};
@@ -88,16 +83,33 @@ std::optional<PlanarLoop> PlanarLoop::of(const Tree& tree, const FrameClosure& c
     link.direction = flat(axis);
     const int parent = tree.nodes[at(link.node)].parent;
     link.parent = parent == root ? -1 : loop.position(parent);
-    link.offset = flat(place_of(link.node) - place_of(parent));
+    link.offset = flat(seen(link.node).p - seen(parent).p);
   }
   for (int end = 0; end < 2; ++end) {
     const NodeFrame& frame = *ends[at(end)];
     loop.tip_[end] = frame.node == root ? -1 : loop.position(frame.node);
-    const V3 point = frame.node == root ? frame.X_NF.p : (seen(frame.node) * frame.X_NF).p - place_of(frame.node);
+    const V3 point = (seen(frame.node) * frame.X_NF).p - seen(frame.node).p;
     loop.point_[end] = flat(point);
   }
   loop.placed_.resize(loop.links_.size());
   return loop;
+}
+
+/// Of the links, in the loop's root. In the world they would be rounded at its size, and loops far out not close.
+std::vector<Pose<double>> PlanarLoop::poses_at_zero(const Tree& tree) const {
+  Tree alone;
+  for (const Link& link : links_) {
+    Node node = tree.nodes[at(link.node)];
+    node.parent = position(node.parent) + 1;  // the root is the ground here
+    node.q = alone.nq++;
+    node.planar = false;
+    alone.nodes.push_back(node);
+  }
+  TreeWork<double> work(alone);
+  const VecX<double> zero = VecX<double>::Zero(alone.nq);
+  update_positions(alone, zero.data(), work);
+  update_poses(alone, work);
+  return {work.X_WN.begin() + 1, work.X_WN.end()};
 }
 
 int PlanarLoop::position(int node) const {

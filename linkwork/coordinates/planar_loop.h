@@ -40,6 +40,7 @@ class PlanarLoop {
   };
 
   void place(const double* q) const;
+  std::vector<Pose<double>> poses_at_zero(const Tree& tree) const;
   int position(int node) const;
   bool is_above(int upper, int lower) const;
 

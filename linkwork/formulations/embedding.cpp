@@ -101,7 +101,7 @@ class Embedding : public Formulation {
   }
 
  private:
-  static constexpr double kSettled = 5e-14;     // m, rad: as good as formulas are
+  static constexpr double kSettled = 1e-14;     // m, rad
   static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
   static constexpr double kHopeless = 1e4;      // none is good
