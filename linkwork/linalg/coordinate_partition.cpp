@@ -70,6 +70,8 @@ void CoordinatePartition::factor(const MatX<double>& A) {
   for (int j = r; j < n_; ++j) S_(columns_[at(j)], j - r) = 1.0;
   if (r == 0) return;
   lu_.compute(A_d_);
+  ratios_.resize(r, n_ - r);
+  if (r == n_) return;  // Eigen refers to the first of no columns
   ratios_ = lu_.solve(A_i_);
   for (int k = 0; k < r; ++k) S_.row(columns_[at(k)]) = -ratios_.row(k);
 }
