@@ -15,7 +15,12 @@ namespace {
 class NullspaceQr : public Formulation {
  public:
   explicit NullspaceQr(const Model& model)
-      : n_(model.tree.nv), m_(model.row_count()), qr_(n_, m_), Q_(n_, n_), workspace_(n_), y_p_(n_) {}
+      : n_(model.tree.nv),
+        m_(model.row_count()),
+        qr_(MatX<double>::Zero(n_, std::max(m_, 1))),
+        Q_(n_, n_),
+        workspace_(n_),
+        y_p_(n_) {}
 
   Status solve(System& system, Solution& solution) override {
     space_.update(system);
