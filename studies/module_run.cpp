@@ -28,7 +28,8 @@ Spec ready_model(const StudyContext& context, const std::string& name, double en
 ModuleRun run_modules(const Spec& spec, int threads) {
   ModuleRun result;
   const auto keep = [&](std::span<const double> row) { result.rows.emplace_back(row.begin(), row.end()); };
-  const Choice glue = chosen_glue(spec);
+  std::vector<std::string> notes;
+  const Choice glue = chosen_glue(spec, notes);
   if (glue.name == "none") {
     const Model model = build_model(spec);
     Simulation simulation(model);

@@ -11,6 +11,7 @@
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/methods.h"
 #include "apps/linkwork/model_argument.h"
+#include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
 #include "studies/catalog.h"
@@ -62,9 +63,8 @@ void print_closures() {
   std::vector<Entry> entries;
   for (const FrameClosureKind& kind : frame_closure_kinds())
     entries.push_back({std::string(kind.name), fmt::format("{} ({})", kind.summary, in_rows(kind.rows.size()))});
-  entries.push_back({"gear", "a linear relation of joint coordinates (1 row)"});
-  entries.push_back({"drive", "a joint coordinate as a function of time (1 row)"});
-  entries.push_back({"expression", "an expression of joint coordinates and time that must vanish (1 row)"});
+  for (const CoordinateClosureKind& kind : coordinate_closure_kinds())
+    entries.push_back({std::string(kind.name), fmt::format("{} ({})", kind.summary, in_rows(1))});
   for (const JointKind& kind : joint_kinds())
     if (!kind.rows.empty())
       entries.push_back({std::string(kind.name), fmt::format("the joint, as a closure ({})", in_rows(kind.rows.size()))});

@@ -36,8 +36,6 @@ Examples:
   linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results
   linkwork run four_bar --end 100 --checkpoint four_bar.ckpt --checkpoint-every 10)";
 
-/// How many rows of a run of modules are compared with the system in one piece.
-constexpr double kComparedRows = 50.0;
 /// Checkpoints of a run, if the interval is not given.
 constexpr double kCheckpoints = 10.0;
 
@@ -47,11 +45,12 @@ struct Job {
   const Checkpoint* from;
   Spec spec;
   std::optional<CheckpointPlan> checkpoints;
+  std::vector<std::string> notes = {};  // for the summary
 };
 
 /// Reads the model; with checkpoints, the texts of its files are kept for them.
 Job read_job(const RunOptions& options, const Checkpoint* from) {
-  Job job{options, from, {}, {}};
+  Job job{options, from, {}, {}, {}};
   if (!options.checkpoint) {
     if (options.checkpoint_every)
       throw InputError({"--checkpoint-every", 0, 0}, "there is no file to write to", "--checkpoint FILE");
@@ -104,35 +103,10 @@ int run_as_one(Job& job) {
     observer.checkpoint_every = results.save_every();
   }
   results.start(job.from != nullptr ? job.from->time() : 0.0);
-  return results.finish(simulation.run(observer));
+  Summary summary = simulation.run(observer);
+  summary.notes.insert(summary.notes.begin(), job.notes.begin(), job.notes.end());
+  return results.finish(std::move(summary));
 }
-
-/// Compares rows of a run of modules with the system in one piece. Nothing is remembered from row to row but the largest
-/// difference, so that it makes no difference whether the run was interrupted.
-class PieceComparison {
- public:
-  PieceComparison(const Model& model, const std::vector<std::string>& columns, const Checkpoint* from)
-      : model_(model),
-        columns_(columns),
-        largest_(from != nullptr ? from->pretty : 0.0),
-        rows_(from != nullptr ? from->rows : 0) {
-    begin_anew();
-    const double rows = std::ceil(model.settings.end / model.settings.output_every);
-    stride_ = std::max(1L, static_cast<long>(rows / kComparedRows));
-  }
-  void begin_anew() { one_piece_ = std::make_unique<OnePiece>(model_, columns_); }
-  void compare(std::span<const double> row) {
-    if (rows_++ % stride_ == 0) largest_ = std::max(largest_, one_piece_->difference(row));
-  }
-  double largest() const { return largest_; }
-
- private:
-  const Model& model_;
-  const std::vector<std::string>& columns_;
-  std::unique_ptr<OnePiece> one_piece_;
-  double largest_;
-  long rows_, stride_ = 1;
-};
 
 /// Which modules each rank has, in words.
 std::vector<std::string> work_of_ranks(Workshop& workshop) {
@@ -172,13 +146,11 @@ int run_modules(Job& job, const Model* model, const AssemblyPlan& plan, const Ch
     return assembly.run(observer).completed ? kDone : kFailed;
   }
   Results results(job.options, job.spec, *model, assembly.columns(), job.checkpoints, job.from);
-  PieceComparison comparison(*model, assembly.columns(), job.from);
-  AssemblyObserver observer{.row =
-                                [&](std::span<const double> row) {
-                                  comparison.compare(row);
-                                  results.write(row);
-                                },
-                            .progress = [&](double t, double end) { results.show(t, end); }};
+  PieceComparison comparison(*model, assembly.columns(), assembly.glue_is_exact());
+  if (job.from != nullptr) comparison.resume(job.from->pretty, job.from->rows);
+  AssemblyObserver observer{.row = [&](std::span<const double> row) { results.write(row); },
+                            .progress = [&](double t, double end) { results.show(t, end); },
+                            .object = [&](std::span<const double> row) { return comparison.object_to(row); }};
   if (results.saves()) {
     observer.checkpoint = [&](const SavedAssembly& saved) {
       results.save(saved, comparison.largest());
@@ -231,7 +203,7 @@ std::optional<double> RunOptions::pace() const {
 int perform_run(const RunOptions& options, const Checkpoint* from, Transport& world) {
   Job job = read_job(options, from);
   options.pace();
-  const Choice glue = chosen_glue(job.spec);
+  const Choice glue = chosen_glue(job.spec, job.notes);
   if (from != nullptr && from->modules.has_value() != (glue.name != "none"))
     throw InputError({*options.checkpoint, 0, 0}, "saves a run that was solved in another way",
                      "the version that has written it");

@@ -8,31 +8,23 @@ namespace linkwork {
 
 ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
     : metric_(metric),
+      position_rows_(model),
       loops_(model.tree, ConstraintTerms(model).groups),
       lambda_(VecX<double>::Zero(model.row_count())),
-      change_(VecX<double>::Zero(model.tree.nv)) {
-  for (int row = 0; row < model.row_count(); ++row)
-    if (!model.rows[static_cast<std::size_t>(row)].holonomic) velocity_rows_.push_back(row);
-}
+      change_(VecX<double>::Zero(model.tree.nv)) {}
 
 void ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
-  const bool without_velocity_rows = positions && !velocity_rows_.empty();
   if (metric_ == Metric::kIdentity) {
     rows_ = system.jacobian();
-    if (without_velocity_rows)
-      for (int row : velocity_rows_) rows_.row(row).setZero();
+    if (positions)
+      for (int row : position_rows_.velocity_rows()) rows_.row(row).setZero();
     squared_lengths(system.jacobian_bounds(), scale_);
     basis_.factor(rows_, scale_);
     basis_.shortest_solution(error, change_);
     return;
   }
-  if (without_velocity_rows) {
-    groups_ = system.terms().groups;
-    for (std::size_t g = 0; g < groups_.size(); ++g)
-      for (int row : velocity_rows_)
-        if (const int c = row - system.terms().first_rows[g]; c >= 0 && c < groups_[g].columns()) groups_[g].clear(c);
-  }
-  loops_.inward_unforced(system.tree(), system.work(), without_velocity_rows ? groups_ : system.terms().groups, error);
+  const ConstraintTerms& terms = system.terms();
+  loops_.inward_unforced(system.tree(), system.work(), positions ? position_rows_.groups(terms) : terms.groups, error);
   loops_.outward(system.tree(), system.work(), change_, lambda_);
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/system.h"
 #include "linkwork/linalg/row_basis.h"
 
@@ -39,8 +40,7 @@ class ManifoldProjection {
   void respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error
 
   Metric metric_;
-  std::vector<ForceColumns> groups_;  // of positions, where rows at velocity level do not count
-  std::vector<int> velocity_rows_;
+  PositionRows position_rows_;
   LoopElimination loops_;
   RowBasis basis_;
   MatX<double> rows_;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 
+#include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
 
@@ -173,7 +174,8 @@ KeyTable joint_keys() {
 
 KeyTable closure_keys() {
   const Names between_frames = frame_closure_types(false);
-  const Names between_joints{"gear", "drive", "expression", "pfaffian", "friction-drive", "speed-drive"};
+  Names between_joints;
+  for (const CoordinateClosureKind& kind : coordinate_closure_kinds()) between_joints.emplace_back(kind.name);
   const Names rolling{"rolling", "rolling-ball", "rolling-discs"};
   const Names on_plane = closure_types([](const FrameClosureKind& kind) { return kind.on_plane; });
   const Names with_contact = closure_types([](const FrameClosureKind& kind) { return kind.has_contact_row(); });

@@ -6,6 +6,7 @@
 #include <random>
 #include <unordered_map>
 
+#include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
 #include "linkwork/model/topology.h"
@@ -57,10 +58,10 @@ class Builder {
     for (std::size_t j = 0; j < model_.joints.size(); ++j)
       if (model_.joints[j].cut) close_joint(JointIndex(j));
     for (const ClosureSpec& closure : spec_.closures)
-      if (!relates_coordinates(closure)) add_frame_closure(closure);
+      if (find_coordinate_closure_kind(closure.type) == nullptr) add_frame_closure(closure);
     for (const ParameterSpec& parameter : spec_.changing) model_.parameters.push_back({parameter.name, parameter.value});
     for (const ClosureSpec& closure : spec_.closures)
-      if (relates_coordinates(closure)) add_coordinate_closure(closure);
+      if (const auto* const kind = find_coordinate_closure_kind(closure.type)) add_coordinate_closure(closure, *kind);
     for (const JointSpec& joint : spec_.joints) add_stops_and_friction(joint);
     for (const ClosureSpec& closure : spec_.closures) add_contact_and_friction(closure);
     for (const ForceSpec& force : spec_.forces) add_force(force);
@@ -89,6 +90,7 @@ class Builder {
     joint.cut = cut;
     joint.fixed = spec.fixed;
     joint.velocity_given = !spec.velocity.empty();
+    joint.position_given = !spec.position.empty();
     joint.damping = spec.damping;
     joint.stiffness = spec.stiffness;
     joint.rest = spec.rest;
@@ -101,6 +103,8 @@ class Builder {
       joint.start.assign(joint.kind->positions.size(), 0.0);
       if (joint.kind->has_quaternion()) joint.start[joint.start.size() - 4] = 1.0;
     }
+    joint.start_velocity = spec.velocity;
+    joint.start_velocity.resize(joint.kind->velocities.size(), 0.0);
     if (cut && spec.fixed)
       throw InputError(spec.place, fmt::format("joint '{}' is both cut and fixed", spec.name),
                        "fixed = true on joints of the spanning tree only: every loop needs a joint that can be cut");
@@ -136,7 +140,7 @@ class Builder {
       const P turn{about_axis ? rotation_from_z(element.axis) : Mat3<double>::Identity(), Vec3<double>::Zero()};
       node = add_node(node, element.kind, X_NF * turn, joint.pitch);
       X_NF = turn.inverse();
-      append_start(spec, joint, element, mirrored);
+      append_start(joint, element, mirrored);
       if (mirrored) continue;
       const Node& added = model_.tree.nodes.back();
       for (int k = 0; k < position_count(element.kind); ++k)
@@ -164,9 +168,9 @@ class Builder {
     return tree.size() - 1;
   }
 
-  void append_start(const JointSpec& spec, const Joint& joint, const ElementaryJoint& element, bool mirrored) {
+  void append_start(const Joint& joint, const ElementaryJoint& element, bool mirrored) {
     std::vector<double> q(joint.start);
-    std::vector<double> v(spec.velocity.empty() ? std::vector<double>(joint.kind->velocities.size(), 0.0) : spec.velocity);
+    std::vector<double> v(joint.start_velocity);
     if (mirrored) mirror(q, v);
     for (int k = 0; k < position_count(element.kind); ++k)
       model_.start_q.push_back(q[static_cast<std::size_t>(element.component + k)]);
@@ -272,13 +276,6 @@ class Builder {
     if (closure.row_count > 0) model_.frame_closures.push_back(std::move(closure));
   }
 
-  static bool relates_velocities(const ClosureSpec& spec) {
-    return spec.type == "pfaffian" || spec.type == "friction-drive" || spec.type == "speed-drive";
-  }
-  static bool relates_coordinates(const ClosureSpec& spec) {
-    return spec.type == "gear" || spec.type == "drive" || spec.type == "expression" || relates_velocities(spec);
-  }
-
   ConstraintRow& row(int index) { return model_.rows[static_cast<std::size_t>(index)]; }
 
   /// One row on joint coordinates.
@@ -290,9 +287,9 @@ class Builder {
     return model_.coordinate_closures.back().row;
   }
 
-  void add_coordinate_closure(const ClosureSpec& spec) {
-    const bool holonomic = !relates_velocities(spec);
-    ConstraintRow& added = row(relate(spec.name, coordinate_relation(spec), holonomic, spec.place, spec.compliance));
+  void add_coordinate_closure(const ClosureSpec& spec, const CoordinateClosureKind& kind) {
+    const bool holonomic = kind.holonomic;
+    ConstraintRow& added = row(relate(spec.name, kind.relation(spec), holonomic, spec.place, spec.compliance));
     added.active = spec.active;
     added.switched = !spec.active;
     const CoordinateClosure& closure = model_.coordinate_closures.back();
@@ -419,18 +416,6 @@ class Builder {
       row(closure.first_row + r).switched = !spec.active;
     }
     model_.frame_closures.push_back(std::move(closure));
-  }
-
-  /// Gears and drives are expressions of joint coordinates too.
-  static Expression coordinate_relation(const ClosureSpec& spec) {
-    if (spec.type == "expression" || spec.type == "pfaffian") return spec.value;
-    const auto speed = [&](std::size_t k) { return Expression::linear({"v." + spec.joints[k]}, {1.0}, 0.0, spec.place); };
-    if (spec.type == "speed-drive") return speed(0).minus(spec.value);
-    if (spec.type == "friction-drive") return speed(1).minus(spec.value.times(speed(0)));
-    std::vector<std::string> variables;
-    for (const std::string& joint : spec.joints) variables.push_back("q." + joint);
-    if (spec.type == "gear") return Expression::linear(variables, spec.coefficients, spec.offset, spec.place);
-    return Expression::linear(variables, {1.0}, 0.0, spec.place).minus(spec.value);
   }
 
   /// "joint" or "joint.component", where the joint's own name may have dots (modules).

@@ -40,9 +40,11 @@ struct Joint {
   /// the two frames: cut joints, and quaternion joints that the tree runs through from child to parent.
   std::vector<int> q;
   std::vector<int> v;
-  std::vector<double> start;    // position as given, or the default
-  bool fixed = false;           // assembly keeps its position,
-  bool velocity_given = false;  // and, if this is so too, its velocity
+  std::vector<double> start;           // position as given, or the default
+  std::vector<double> start_velocity;  // likewise
+  bool fixed = false;                  // assembly keeps its position,
+  bool velocity_given = false;         // and, if this is so too, its velocity
+  bool position_given = false;
   double damping = 0.0, stiffness = 0.0, rest = 0.0, friction = 0.0;
   std::optional<std::array<double, 2>> limits;
   bool stops_at_limits = false;

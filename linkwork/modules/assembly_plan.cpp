@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/modules/model_module.h"
 #include "linkwork/spatial/so3.h"
 
@@ -78,6 +79,9 @@ class Planner {
 
   int module_of_body(const std::string& body) const { return body == "ground" ? kGround : module_of_.at(body); }
 
+  /// What concerns no body that moves belongs to the first module.
+  Spec& part(int module) { return parts_.at(at(std::max(module, 0))); }
+
   static int together(int a, int b) { return a == kGround || a == b ? b : b == kGround ? a : kSeveral; }
 
   void add_joint(const JointSpec& joint) {
@@ -86,8 +90,8 @@ class Planner {
       throw InputError(joint.place, fmt::format("joint '{}' is between bodies of two modules", joint.name),
                        "a [[connection]] of two ports between modules that are solved apart, or glue \"none\"");
     module_of_joint_[joint.name] = module;
-    parts_[at(module)].joints.push_back(joint);
-    plan_.modules[at(module)].joints.push_back(static_cast<int>(&joint - spec_.joints.data()));
+    part(module).joints.push_back(joint);
+    plan_.modules[at(std::max(module, 0))].joints.push_back(static_cast<int>(&joint - spec_.joints.data()));
   }
 
   /// "joint" or "joint.component".
@@ -104,21 +108,19 @@ class Planner {
   }
 
   void add_closure(const ClosureSpec& closure) {
-    const bool relates_coordinates = closure.type == "gear" || closure.type == "drive" || closure.type == "expression";
-    if (!relates_coordinates) {
-      const int module = together(module_of_body(closure.a.body), module_of_body(closure.b.body));
+    if (const CoordinateClosureKind* const kind = find_coordinate_closure_kind(closure.type)) {
+      const int module = module_of_variables(kind->relation(closure), kGround);
       if (module == kSeveral)
-        add_connection(closure);
-      else
-        parts_[at(module)].closures.push_back(closure);
+        throw InputError(closure.place, fmt::format("closure '{}' relates coordinates of different modules", closure.name),
+                         "relations within a module, or glue \"none\"");
+      part(module).closures.push_back(closure);
       return;
     }
-    int module = module_of_variables(closure.value, kGround);
-    for (const std::string& joint : closure.joints) module = together(module, module_of_coordinate(joint));
+    const int module = together(module_of_body(closure.a.body), module_of_body(closure.b.body));
     if (module == kSeveral)
-      throw InputError(closure.place, fmt::format("closure '{}' relates coordinates of different modules", closure.name),
-                       "relations within a module, or glue \"none\"");
-    parts_[at(module)].closures.push_back(closure);
+      add_connection(closure);
+    else
+      part(module).closures.push_back(closure);
   }
 
   PortRef port(const FrameSpec& frame, Pose<double>& on_ground) {
@@ -164,7 +166,7 @@ class Planner {
     if (force.type == "spring" || force.type == "damper") {
       const int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
       if (module != kSeveral) {
-        parts_[at(module)].forces.push_back(force);
+        part(module).forces.push_back(force);
         return;
       }
       SpringLink spring;
@@ -183,7 +185,7 @@ class Planner {
     if (module == kSeveral)
       throw InputError(force.place, "the force depends on coordinates of other modules than the one it acts on",
                        "expressions of the module's own coordinates, or glue \"none\"");
-    parts_[at(module)].forces.push_back(force);
+    part(module).forces.push_back(force);
   }
 
   void add_sensor(const SensorSpec& sensor) {
@@ -191,7 +193,7 @@ class Planner {
     if (module == kSeveral)
       throw InputError(sensor.place, fmt::format("sensor '{}' depends on coordinates of several modules", sensor.name),
                        "a sensor for each module, or glue \"none\"");
-    parts_[at(std::max(module, 0))].sensors.push_back(sensor);
+    part(module).sensors.push_back(sensor);
   }
 
   /// Every module stands on its own: its bodies hang on the ground by its own joints.

@@ -136,7 +136,7 @@ void AssemblyRun::gather_columns() {
   const int connections = static_cast<int>(plan_.connections.size());
   const std::vector<int> leaves = tree_.leaves();
   const std::vector<std::string> texts = gather_texts(workshop_->transport(), own);
-  std::size_t number = 0;
+  std::size_t number = 1;  // the first says whether rank 0 objects
   spring_numbers_.resize(plan_.springs.size());
   for (int rank = 0; rank < workshop_->transport().size(); ++rank) {
     const std::vector<std::string> lines = lines_of(texts[at(rank)]);
@@ -357,7 +357,13 @@ bool AssemblyRun::evaluate_start() {
     summary_.notes.push_back(
         fmt::format("{} of the constraints follow from others: {}", summary_.redundant.size(), listed(summary_.redundant)));
   look();
-  return record();
+  return record() && hear_objection();
+}
+
+/// All ranks at once.
+bool AssemblyRun::hear_objection() {
+  objection_ = gather_texts(workshop_->transport(), objection_).front();
+  return objection_.empty() || stop(objection_);
 }
 
 bool AssemblyRun::advance() {
@@ -548,7 +554,8 @@ void AssemblyRun::look() {
 /// connections whose first module it has, and the energy of its springs. All ranks get all of it and keep the same accounts; rank
 /// 0 writes.
 bool AssemblyRun::record() {
-  double* to = output_.data() + (workshop_->rank() == 0 ? 0 : output_ends_[at(workshop_->rank() - 1)]);
+  if (workshop_->rank() == 0) output_[0] = objection_.empty() ? 0.0 : 1.0;
+  double* to = output_.data() + (workshop_->rank() == 0 ? 1 : output_ends_[at(workshop_->rank() - 1)]);
   for (WorkingModule& module : workshop_->modules()) {
     const std::size_t count = module.module->columns().size();
     if (const Status status = module.module->record(module.Q, {to, count}); !status.ok())
@@ -567,6 +574,7 @@ bool AssemblyRun::record() {
   for (std::size_t s = 0; s < plan_.springs.size(); ++s)
     if (owner(plan_.springs[s].a, plan_.springs[s].b) == workshop_->rank()) *to++ = glue_->spring_potentials()[s];
   workshop_->transport().gather(output_, output_ends_);
+  if (output_[0] != 0.0) return stop(objection_);
   ++state_.outputs;
 
   row_[0] = state_.t;
@@ -580,6 +588,7 @@ bool AssemblyRun::record() {
   std::ranges::copy(totals, row_.begin() + static_cast<std::ptrdiff_t>(first_total_));
   balance(kinetic, potential, work);
   if (workshop_->rank() == 0 && observer_.row) outside([&] { observer_.row(row_); });
+  if (workshop_->rank() == 0 && observer_.object) outside([&] { objection_ = observer_.object(row_); });
   return true;
 }
 
@@ -599,6 +608,7 @@ void AssemblyRun::outside(Tell tell) {
 }
 
 bool AssemblyRun::stop(const std::string& reason) {
+  stopped_ = true;
   summary_.status = fmt::format("stopped at t = {:.9g} s: {}", state_.t, reason);
   return false;
 }
@@ -609,7 +619,8 @@ void AssemblyRun::summarize(double seconds) {
   summary_.stabilization = settings_.stabilization.name;
   summary_.integrator = tableau_ ? settings_.integrator.name : entry_.info.name;
   summary_.glue = entry_.info.name;
-  summary_.completed = state_.t >= settings_.end;
+  if (!stopped_) hear_objection();  // to the last row
+  summary_.completed = state_.t >= settings_.end && !stopped_;
   summary_.steps = state_.steps;
   summary_.rejected_steps = state_.rejected_steps;
   summary_.evaluations = state_.evaluations;

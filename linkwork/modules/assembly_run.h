@@ -16,6 +16,8 @@ namespace linkwork {
 struct AssemblyObserver {
   std::function<void(std::span<const double> row)> row = {};
   std::function<void(double t, double end)> progress = {};
+  /// Why the run must not go on after a row, or empty; asked on rank 0 only. Other ranks hear of it with the next row.
+  std::function<std::string(std::span<const double> row)> object = {};
   /// Called at the start and then at the end of the first step that reaches a multiple of the interval and after which the glue
   /// is at rest, unless that is the end of the run; by all ranks or none. The run goes on from what was saved.
   std::function<void(const SavedAssembly& saved)> checkpoint = {};
@@ -48,6 +50,7 @@ class AssemblyRun {
   /// Rates of the states, at the present ones.
   Status evaluate(States& rates);
   bool has_fixed_steps() const { return !adaptive_; }
+  bool glue_is_exact() const { return entry_.traits.exact; }
 
   /// Takes the place of the start: run() then goes on from what an earlier run of the same plan and glue saved. All ranks call
   /// it. Throws InputError, on all of them, if it cannot be of that plan.
@@ -85,6 +88,7 @@ class AssemblyRun {
   template <class Tell>
   void outside(Tell tell);
   bool stop(const std::string& reason);
+  bool hear_objection();
   void summarize(double seconds);
 
   const AssemblyPlan& plan_;
@@ -115,6 +119,8 @@ class AssemblyRun {
   std::vector<double> row_;
   AssemblyObserver observer_;
   Summary summary_;
+  std::string objection_;  // of the observer, on rank 0
+  bool stopped_ = false;
   GlueSummary modules_;
   double energy_start_ = 0.0, potential_start_ = 0.0, imbalance_ = 0.0, exchanged_ = 0.0;
   int start_rank_ = 0;

@@ -39,7 +39,7 @@ void check_settings(const Settings& settings, const GlueEntry& entry) {
 
 }  // namespace
 
-Choice chosen_glue(const Spec& spec) {
+Choice chosen_glue(const Spec& spec, std::vector<std::string>& notes) {
   const Choice& choice = spec.settings.glue;
   if (choice.name == "none") return choice;
   if (choice.name == "auto") {
@@ -48,7 +48,9 @@ Choice chosen_glue(const Spec& spec) {
       check_settings(spec.settings, glues().front());
       drift_control(spec.settings);
       plan_assembly(spec);
-    } catch (const InputError&) {
+    } catch (const InputError& error) {
+      const std::string& why = error.message();
+      notes.push_back(fmt::format("the modules are solved in one piece: {}", why.substr(0, why.find("; expected "))));
       return {"none", {}, {}};
     }
     return {glues().front().info.name, {}, {}};

@@ -9,6 +9,7 @@
 
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/modules/module_equations.h"
 #include "linkwork/simulation/assembly.h"
@@ -32,6 +33,7 @@ class PortedSchur : public Formulation {
  public:
   PortedSchur(const Model& model, std::vector<NodeFrame> ports)
       : ports_(std::move(ports)),
+        position_rows_(model),
         columns_(port_columns(model.tree, ports_)),
         loops_(model.tree, ConstraintTerms(model).groups, nullptr, columns_),
         Q(VecX<double>::Zero(6 * static_cast<int>(ports_.size()))),
@@ -45,8 +47,10 @@ class PortedSchur : public Formulation {
     if (level == Level::kAcceleration) {
       update_bias_wrenches(system.tree(), work);
       loops_.inward(system.tree(), work, terms.groups, terms.b, columns_);
+    } else if (level == Level::kPosition) {
+      loops_.inward_unforced(system.tree(), work, position_rows_.groups(terms), terms.phi, columns_);
     } else {
-      loops_.inward_unforced(system.tree(), work, terms.groups, level == Level::kPosition ? terms.phi : terms.rate, columns_);
+      loops_.inward_unforced(system.tree(), work, terms.groups, terms.rate, columns_);
     }
     if (work.massless_node == 0 || level != Level::kAcceleration) return {};
     return {fmt::format("every joint must move some inertia, and '{}' moves none", system.model().node_name(work.massless_node))};
@@ -92,6 +96,7 @@ class PortedSchur : public Formulation {
   }
 
   std::vector<NodeFrame> ports_;
+  PositionRows position_rows_;
   std::vector<ForceColumns> columns_;
   LoopElimination loops_;
 

@@ -1,5 +1,7 @@
 #include "linkwork/modules/one_piece.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,6 +14,7 @@ namespace linkwork {
 
 OnePiece::OnePiece(const Model& model, const std::vector<std::string>& columns)
     : model_(model),
+      columns_(columns),
       equations_(model, make_chosen(formulations(), Choice{"schur", {}, {}}, "formulation", model),
                  make_chosen(stabilizations(), model.settings.stabilization, "stabilization", model)) {
   std::unordered_map<std::string, std::size_t> column_of;
@@ -38,9 +41,45 @@ double OnePiece::difference(std::span<const double> row) {
   double largest = 1.0, difference = 0.0;
   for (const Coordinate& a : a_) {
     largest = std::max(largest, std::abs(rates_.vdot[a.index]));
-    difference = std::max(difference, std::abs(rates_.vdot[a.index] - row[a.column]));
+    const double own = std::abs(rates_.vdot[a.index] - row[a.column]);
+    if (own > difference) difference = own, worst_ = a.column;
   }
   return difference / largest;
+}
+
+namespace {
+
+/// How many rows of a run are compared.
+constexpr double kComparedRows = 50.0;
+/// How much accelerations that are called exact may differ, and how well a state must meet its constraints for that to count.
+constexpr double kNoticeable = 1e-6, kMet = 1e-8;
+/// How little may be left of a row (squared, see rank.h) before a position counts as nearly singular.
+constexpr double kNearlySingular = 1e-5;
+
+}  // namespace
+
+PieceComparison::PieceComparison(const Model& model, const std::vector<std::string>& columns, bool exact)
+    : model_(model), columns_(columns), exact_(exact) {
+  begin_anew();
+  const double rows = std::ceil(model.settings.end / model.settings.output_every);
+  stride_ = std::max(1L, static_cast<long>(rows / kComparedRows));
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    if (columns[c].starts_with("error.")) errors_.push_back(c);
+}
+
+std::string PieceComparison::object_to(std::span<const double> row) {
+  if (rows_++ % stride_ != 0) return {};
+  const double difference = one_piece_->difference(row);
+  largest_ = std::max(largest_, difference);
+  if (!exact_ || !(difference > kNoticeable) || one_piece_->weakest() < kNearlySingular || !meets_constraints(row)) return {};
+  return fmt::format(
+      "the modules accelerate otherwise than the same system in one piece, by {:.2g} of the largest acceleration ({}); glue "
+      "\"none\" solves it in one piece",
+      difference, one_piece_->where());
+}
+
+bool PieceComparison::meets_constraints(std::span<const double> row) const {
+  return std::ranges::all_of(errors_, [&](std::size_t column) { return std::abs(row[column]) <= kMet; });
 }
 
 }  // namespace linkwork

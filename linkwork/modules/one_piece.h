@@ -18,6 +18,10 @@ class OnePiece {
   /// The largest difference of an acceleration, relative to the largest acceleration there (or 1). NaN if the system in one piece
   /// has no answer.
   double difference(std::span<const double> row);
+  /// Which acceleration of the last row differs most: a column.
+  const std::string& where() const { return columns_[worst_]; }
+  /// How far its constraints were from a singular position there, see Rank.
+  double weakest() const { return equations_.solution().rank.weakest; }
 
  private:
   struct Coordinate {
@@ -25,10 +29,40 @@ class OnePiece {
     int index;  // in State::q or v
   };
   const Model& model_;
+  const std::vector<std::string>& columns_;
   EquationsOfMotion equations_;
   State state_;
   Derivative rates_;
   std::vector<Coordinate> q_, v_, a_;
+  std::size_t worst_ = 0;
+};
+
+/// Compares some rows of a run of modules with the system in one piece. Nothing is remembered from row to row but the largest
+/// difference, so that it makes no difference whether the run was interrupted.
+class PieceComparison {
+ public:
+  /// `exact`: the glue claims to give the accelerations of the system in one piece.
+  PieceComparison(const Model& model, const std::vector<std::string>& columns, bool exact);
+
+  /// Goes on where an earlier run ended.
+  void resume(double largest, long rows) { largest_ = largest, rows_ = rows; }
+  /// From the next row on as a run that is resumed.
+  void begin_anew() { one_piece_ = std::make_unique<OnePiece>(model_, columns_); }
+  /// Why the run must not go on, or empty: the glue is exact and its accelerations are others. States that are off the
+  /// constraints or close to a singular position, where accelerations depend on rounding, are no reason.
+  std::string object_to(std::span<const double> row);
+  double largest() const { return largest_; }
+
+ private:
+  bool meets_constraints(std::span<const double> row) const;
+
+  const Model& model_;
+  const std::vector<std::string>& columns_;
+  bool exact_;
+  std::unique_ptr<OnePiece> one_piece_;
+  std::vector<std::size_t> errors_;  // columns
+  double largest_ = 0.0;
+  long rows_ = 0, stride_ = 1;
 };
 
 }  // namespace linkwork

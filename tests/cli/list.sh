@@ -12,6 +12,11 @@ expect 0 'none' "$LINKWORK" list glues
 has '[Khan2006]'
 expect 0 'coordinates angle z; 4 rows as a closure' "$LINKWORK" list joints
 expect 0 'point-on-plane' "$LINKWORK" list closures
+mapfile -t types < <("$LINKWORK" schema | python3 -c '
+import json, sys
+for variant in json.load(sys.stdin)["$defs"]["closure"]["properties"]["type"]["enum"]: print(variant)')
+((${#types[@]} > 20)) || fail "closure types in the schema: ${types[*]}"
+for type in "${types[@]}"; do has "$type "; done
 has 'weld'
 expect 0 'generalized-inverse' "$LINKWORK" list studies
 

@@ -54,7 +54,10 @@ Rows run_plan(const AssemblyPlan& plan, const Choice& glue, int threads) {
   return result;
 }
 
-Rows run_modules(const Spec& spec, int threads) { return run_plan(started_plan(spec), chosen_glue(spec), threads); }
+Rows run_modules(const Spec& spec, int threads) {
+  std::vector<std::string> notes;
+  return run_plan(started_plan(spec), chosen_glue(spec, notes), threads);
+}
 
 std::pair<double, std::string> largest_difference(const Rows& a, const Rows& b) {
   std::map<std::string, std::size_t> place;
