@@ -11,6 +11,7 @@
 #include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
+#include "linkwork/modules/assembly_start.h"
 
 namespace linkwork::cli {
 namespace {
@@ -69,8 +70,8 @@ void print_start(const AssemblyReport& assembly) {
                                   assembly.position_error_before, assembly.velocity_error_before,
                                   counted(static_cast<long>(assembly.moved.size()), "coordinate")));
   for (std::size_t i = 0; i < assembly.moved.size() && i < kMostLines; ++i)
-    print_line(
-        "", fmt::format("{} from {:.9g} to {:.9g}", assembly.moved[i].coordinate, assembly.moved[i].from, assembly.moved[i].to));
+    print_line("", fmt::format("{} from {:.9g}{} to {:.9g}", assembly.moved[i].coordinate, assembly.moved[i].from,
+                               assembly.moved[i].given ? ", as given," : "", assembly.moved[i].to));
   if (assembly.moved.size() > kMostLines) print_line("", fmt::format("and {} more", assembly.moved.size() - kMostLines));
 }
 
@@ -108,6 +109,16 @@ void print_coordinates(const CheckReport& report, const Model& model) {
   if (costs.clusters.size() > kMostLines) print_line("", fmt::format("and {} more", costs.clusters.size() - kMostLines));
 }
 
+/// How a run would solve modules, and why.
+void print_modules(const Spec& spec) {
+  if (spec.modules.empty()) return;
+  std::vector<std::string> notes;
+  const Choice glue = chosen_glue(spec, notes);
+  const char* const how = spec.settings.glue.name == "auto" ? "auto" : "as the model asks";
+  print_line("modules", notes.empty() ? fmt::format("{}, glue {} ({})", spec.modules.size(), glue.name, how)
+                                      : fmt::format("{}; {}", spec.modules.size(), notes.front()));
+}
+
 int check_model(const ModelArgument& argument) {
   const Spec spec = argument.read();
   check_choices(spec.settings);
@@ -116,6 +127,7 @@ int check_model(const ModelArgument& argument) {
   fmt::print("{} ({})\n", model.name, model.file);
   print_line("bodies", std::to_string(report.bodies));
   print_line("joints", fmt::format("{}, with {} in the spanning tree", report.joints, counted(report.coordinates, "coordinate")));
+  print_modules(spec);
   print_loops(report, model);
   print_constraints(report, model);
   print_line("freedom", fmt::format("{}: {} less rank {}", counted(report.dof, "degree of freedom"),

@@ -3,45 +3,125 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
-#include <random>
+#include <numbers>
+#include <optional>
 
 #include "linkwork/dynamics/diagnosis.h"
-#include "linkwork/dynamics/manifold_projection.h"
-#include "linkwork/tree/kinematics.h"
+#include "linkwork/simulation/loop_closing.h"
 
 namespace linkwork {
 
 namespace {
 
+/// How willingly joints are moved whose value was given, or that have a spring.
+constexpr double kGiven = 1e-3, kSprung = 0.03;
+
+/// Child frame in parent frame at a joint's start position.
+Pose<double> start_pose(const Joint& joint) {
+  Pose<double> X{Mat3<double>::Identity(), Vec3<double>::Zero()};
+  for (const ElementaryJoint& element : joint.kind->elements) {
+    const double* const q = joint.start.data() + element.component;
+    Pose<double> step{Mat3<double>::Identity(), Vec3<double>::Zero()};
+    switch (element.kind) {
+      case NodeKind::kGround:
+        break;
+      case NodeKind::kHelical:
+        step.p = joint.pitch * q[0] * element.axis;
+        [[fallthrough]];
+      case NodeKind::kRevolute:
+        step.R = Eigen::AngleAxisd(q[0], element.axis).toRotationMatrix();
+        break;
+      case NodeKind::kPrismatic:
+        step.p = q[0] * element.axis;
+        break;
+      case NodeKind::kSpherical:
+        step.R = Quat(q[0], q[1], q[2], q[3]).toRotationMatrix();
+        break;
+      case NodeKind::kFree:
+        step = {Quat(q[3], q[4], q[5], q[6]).toRotationMatrix(), {q[0], q[1], q[2]}};
+        break;
+    }
+    X = X * step;
+  }
+  return X;
+}
+
+/// Cut joints have no coordinates to start from: their given positions are constraints of a model of their own.
+std::optional<Model> with_wished_positions(const Model& model) {
+  std::optional<Model> wished;
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    if (!joint.cut || !joint.position_given || joint.parent.node == joint.child.node) continue;
+    if (!wished) wished = model;
+    FrameClosure weld;
+    weld.name = joint.name;
+    weld.a = {joint.parent.node, joint.parent.X_NF * start_pose(joint)};
+    weld.b = joint.child;
+    weld.joint_kind = find_joint_kind("weld");
+    weld.row_count = static_cast<int>(weld.joint_kind->rows.size());
+    weld.first_row = wished->row_count();
+    for (const std::string& row : weld.joint_kind->rows)
+      wished->rows.push_back({joint.name + "." + row, joint.name, joint.place});
+    wished->frame_closures.push_back(std::move(weld));
+  }
+  return wished;
+}
+
+/// The same for velocities.
+std::optional<Model> with_wished_velocities(const Model& model) {
+  std::optional<Model> wished;
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    if (!joint.cut || !joint.velocity_given || joint.parent.node == joint.child.node) continue;
+    if (!wished) wished = model;
+    for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k) {
+      const std::string name = coordinate_name(joint, joint.kind->velocities[k]);
+      const Variable slot{Variable::Kind::kVelocity, {JointIndex(j), static_cast<int>(k)}, 0, 0};
+      wished->coordinate_closures.push_back(
+          {name,
+           {Expression::linear({"v." + name}, {1.0}, joint.start_velocity[k], joint.place), {slot}},
+           wished->row_count(),
+           false});
+      wished->rows.push_back({name, joint.name, joint.place});
+      wished->rows.back().holonomic = false;
+    }
+  }
+  return wished;
+}
+
 class Assembler {
  public:
-  explicit Assembler(const Model& model) : model_(model), system_(model), projection_(model) {
-    for (const Node& node : model.tree.nodes) length_ = std::max(length_, node.p.norm());
+  explicit Assembler(const Model& model) : model_(model), closing_(model), joint_of_(model.tree.nodes.size(), nullptr) {
+    for (const Joint& joint : model.joints) {
+      if (joint.cut) continue;
+      for (std::size_t i = 1; i < joint_of_.size(); ++i)
+        if (std::ranges::find(joint.v, model.tree.nodes[i].v) != joint.v.end()) joint_of_[i] = &joint;
+      if (!joint.v.empty() || joint.kind->nv() == 0) continue;
+      // A joint with a quaternion that the tree enters from its child.
+      const int a = joint.parent.node, b = joint.child.node;
+      joint_of_[static_cast<std::size_t>(model.tree.nodes[static_cast<std::size_t>(b)].parent == a ? b : a)] = &joint;
+    }
   }
 
   State assemble(AssemblyReport& report) {
     const State given = given_state();
     State state = given;
-    system_.update(state);
-    report.position_error_before = position_error();
-    report.velocity_error_before = velocity_error();
-    // A start that is already closed stays where it is.
-    lock_joints([](const Joint& joint) { return joint.fixed; });
-    if (position_error() > tolerance()) find_position(given, state);
-    system_.update(state);
-    lock_joints([](const Joint& joint) { return joint.fixed && joint.velocity_given; });
-    if (velocity_error() > tolerance()) find_velocity(state);
+    closing_.look_at(state);
+    in_loops_ = closing_.in_loops();
+    report.position_error_before = closing_.position_error();
+    report.velocity_error_before = closing_.velocity_error();
+    find_position(given, state);
+    closing_.look_at(state);
+    find_velocity(state);
+    closing_.look_at(state);
     describe_changes(given, state, report);
     return state;
   }
 
  private:
-  double tolerance() const { return 0.01 * model_.settings.constraint_tolerance; }
-  double position_error() const { return model_.rows.empty() ? 0.0 : system_.terms().phi.cwiseAbs().maxCoeff(); }
-  double velocity_error() const { return model_.rows.empty() ? 0.0 : system_.terms().rate.cwiseAbs().maxCoeff(); }
-
   State given_state() const {
     State state;
     state.q = Eigen::Map<const VecX<double>>(model_.start_q.data(), model_.tree.nq);
@@ -49,88 +129,71 @@ class Assembler {
     return state;
   }
 
-  template <class Keep>
-  void lock_joints(Keep&& keep) {
-    std::vector<char>& locked = system_.work().locked;
-    locked.assign(model_.tree.nodes.size(), 0);
-    for (const Joint& joint : model_.joints) {
-      if (!keep(joint)) continue;
-      for (std::size_t i = 1; i < model_.tree.nodes.size(); ++i)
-        if (std::ranges::find(joint.v, model_.tree.nodes[i].v) != joint.v.end()) locked[i] = 1;
-    }
+  /// `of` gives a joint's; joints outside all loops are not moved.
+  template <class Of>
+  Willingness willingness(Of&& of) const {
+    Willingness result{std::vector<double>(joint_of_.size(), 0.0)};
+    for (std::size_t i = 1; i < joint_of_.size(); ++i)
+      if (in_loops_[i]) result.nodes[i] = joint_of_[i] == nullptr ? 1.0 : of(*joint_of_[i]);
+    return result;
   }
 
-  /// Gauss-Newton with a limited, then shortened step; from disturbed starts if it gets stuck (at a straight or folded
-  /// position, say, where the constraints' gradients point the wrong way).
+  /// First what was not given and has no spring, then what was not given, then all that is not fixed; each with the positions of
+  /// cut joints as constraints, and if nothing else helps without them. A start that is already closed stays where it is, unless
+  /// it can be moved to where cut joints are as given.
   void find_position(const State& given, State& state) {
-    constexpr int kStarts = 24;
-    std::mt19937 random(12345);
-    State best = state;
-    double best_error = position_error();
-    for (int start = 0; start < kStarts; ++start) {
-      if (start > 0) {
-        state = given;
-        disturb(state, 0.05 * start, random);
-      }
-      descend(state);
-      system_.update(state);
-      if (position_error() < best_error) best = state, best_error = position_error();
-      if (best_error <= tolerance()) break;
+    constexpr Starts kNone{0, 0.0}, kFew{9, 0.4}, kMany{24, 0.05};
+    const bool is_closed = closing_.position_error() <= closing_.tolerance();
+    const std::optional<Model> wished = with_wished_positions(model_);
+    if (is_closed && !wished) return;
+    const Willingness unloaded =
+        willingness([](const Joint& joint) { return joint.fixed || joint.position_given || joint.stiffness != 0.0 ? 0.0 : 1.0; });
+    const Willingness defaults = willingness([](const Joint& joint) { return joint.fixed || joint.position_given ? 0.0 : 1.0; });
+    const Willingness all = willingness([](const Joint& joint) {
+      return joint.fixed ? 0.0 : joint.position_given ? kGiven : joint.stiffness != 0.0 ? kSprung : 1.0;
+    });
+    const auto try_all = [&](LoopClosing& closing, const Starts& last) {
+      const auto is_last = [&](const Willingness& some) { return last.count > 0 && some.nodes == all.nodes; };
+      if (!is_last(unloaded) && closing.close_positions(given, unloaded, kFew, state)) return true;
+      if (defaults.nodes != unloaded.nodes && !is_last(defaults) && closing.close_positions(given, defaults, kFew, state))
+        return true;
+      return last.count > 0 && closing.close_positions(given, all, last, state);
+    };
+    if (wished) {
+      LoopClosing with_wishes(*wished);
+      if (try_all(with_wishes, is_closed ? kNone : kFew)) return;
     }
-    state = best;
-    system_.update(state);
-    // Near a singular position Newton's method converges slowly: the user's own tolerance is what must be met.
-    if (best_error > model_.settings.constraint_tolerance) refuse(system_.terms().phi, "closed", "position");
+    if (is_closed)
+      state = given;
+    else if (!try_all(closing_, kMany))
+      refuse(closing_.system().terms().phi, "closed", "position");
   }
 
-  void descend(State& state) {
-    constexpr int kMostIterations = 200;
-    system_.update(state);
-    double error = system_.terms().phi.norm();
-    for (int i = 0; i < kMostIterations && position_error() > 1e-3 * tolerance(); ++i) {
-      bool better = false;
-      for (double fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
-        State trial = state;
-        system_.update(trial);
-        const double change = projection_.correct_position(system_, trial, fraction);
-        const double most = 0.5 * std::max(1.0, length_);
-        if (change > most) {
-          trial = state;
-          system_.update(trial);
-          projection_.correct_position(system_, trial, fraction * most / change);
-        }
-        system_.update(trial);
-        const double trial_error = system_.terms().phi.norm();
-        if (!(trial_error < error)) continue;
-        state = trial;
-        better = trial_error < 0.999 * error;
-        error = trial_error;
-        break;
-      }
-      if (!better) break;
-    }
-    system_.update(state);
-  }
-
-  void disturb(State& state, double amplitude, std::mt19937& random) const {
-    VecX<double> change = VecX<double>::Zero(model_.tree.nv);
-    for (std::size_t i = 1; i < model_.tree.nodes.size(); ++i) {
-      const Node& node = model_.tree.nodes[i];
-      for (int k = 0; k < velocity_count(node.kind); ++k) {
-        const double uniform = 2.0 * static_cast<double>(random()) / static_cast<double>(std::mt19937::max()) - 1.0;
-        if (!system_.work().locked[i]) change[node.v + k] = amplitude * uniform;
-      }
-    }
-    displace(model_.tree, state.q.data(), change.data());
-  }
-
+  /// Likewise.
   void find_velocity(State& state) {
-    for (int i = 0; i < 3 && velocity_error() > tolerance(); ++i) {
-      projection_.correct_velocity(system_, state);
-      system_.update(state);
+    const bool is_consistent = closing_.velocity_error() <= closing_.tolerance();
+    const std::optional<Model> wished = with_wished_velocities(model_);
+    if (is_consistent && !wished) return;
+    const auto is_fixed = [](const Joint& joint) { return joint.fixed && joint.velocity_given; };
+    const Willingness defaults = willingness([&](const Joint& joint) { return joint.velocity_given ? 0.0 : 1.0; });
+    const Willingness all = willingness([&](const Joint& joint) {
+      return is_fixed(joint) ? 0.0 : joint.velocity_given ? kGiven : 1.0;
+    });
+    const State given = state;
+    const auto try_all = [&](LoopClosing& closing, bool also_given) {
+      state = given;
+      if ((defaults.nodes != all.nodes || !also_given) && closing.close_velocities(defaults, state)) return true;
+      state = given;
+      return also_given && closing.close_velocities(all, state);
+    };
+    if (wished) {
+      LoopClosing with_wishes(*wished);
+      if (try_all(with_wishes, !is_consistent)) return;
     }
-    const double speed = std::max(1.0, state.v.cwiseAbs().maxCoeff());
-    if (velocity_error() > model_.settings.constraint_tolerance * speed) refuse(system_.terms().rate, "started", "velocity");
+    if (is_consistent)
+      state = given;
+    else if (!try_all(closing_, true))
+      refuse(closing_.system().terms().rate, "started", "velocity");
   }
 
   [[noreturn]] void refuse(const VecX<double>& errors, const char* what, const char* level) {
@@ -148,7 +211,7 @@ class Assembler {
     std::vector<int> unmet;
     for (int i = 0; i < model_.row_count(); ++i)
       if (std::abs(errors[i]) > model_.settings.constraint_tolerance) unmet.push_back(i);
-    const std::vector<std::string> against = closures_against(system_, unmet);
+    const std::vector<std::string> against = closures_against(closing_.system(), unmet);
     if (!against.empty()) list += " together with " + listed(against);
     std::string fixed;
     for (const Joint& joint : model_.joints)
@@ -159,24 +222,44 @@ class Assembler {
                                  fixed.empty() ? "" : fmt::format(", or fewer fixed joints (fixed are {})", fixed)));
   }
 
-  void describe_changes(const State& given, const State& state, AssemblyReport& report) const {
+  void describe_changes(const State& given, const State& state, AssemblyReport& report) {
     for (const Joint& joint : model_.joints) {
       for (std::size_t k = 0; k < joint.q.size(); ++k)
-        note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), given.q[joint.q[k]], state.q[joint.q[k]]);
+        note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), given.q[joint.q[k]], state.q[joint.q[k]],
+             joint.position_given);
       for (std::size_t k = 0; k < joint.v.size(); ++k)
-        note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), given.v[joint.v[k]], state.v[joint.v[k]]);
+        note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), given.v[joint.v[k]], state.v[joint.v[k]],
+             joint.velocity_given);
+      if (joint.cut) describe_cut(joint, report);
     }
-    std::ranges::stable_sort(report.moved, std::greater{}, [](const auto& m) { return std::abs(m.to - m.from); });
+    std::ranges::stable_sort(report.moved, std::greater{},
+                             [](const auto& m) { return std::pair(m.given, std::abs(m.to - m.from)); });
   }
 
-  static void note(AssemblyReport& report, std::string name, double from, double to) {
-    if (std::abs(to - from) > 1e-12) report.moved.push_back({std::move(name), from, to});
+  /// Only what was given is worth a word.
+  void describe_cut(const Joint& joint, AssemblyReport& report) {
+    if (!joint.position_given && !joint.velocity_given) return;
+    constexpr double kTurn = 2.0 * std::numbers::pi;
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    closing_.system().joint_motion(joint, {}, q, v, a);
+    for (std::size_t k = 0; joint.position_given && !joint.kind->has_quaternion() && k < joint.start.size(); ++k) {
+      const double off = q[k] - joint.start[k];
+      note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), joint.start[k],
+           joint.start[k] + (joint.kind->is_angle(k) ? std::remainder(off, kTurn) : off), true);
+    }
+    for (std::size_t k = 0; joint.velocity_given && k < joint.kind->velocities.size(); ++k)
+      note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), joint.start_velocity[k], v[k], true);
+  }
+
+  static void note(AssemblyReport& report, std::string name, double from, double to, bool given) {
+    if (std::abs(to - from) > 1e-12) report.moved.push_back({std::move(name), from, to, given});
   }
 
   const Model& model_;
-  System system_;
-  ManifoldProjection projection_;
-  double length_ = 0.0;
+  LoopClosing closing_;
+  std::vector<const Joint*> joint_of_;  // by node; null: of none
+  std::vector<char> in_loops_;          // by node
 };
 
 }  // namespace
@@ -186,8 +269,11 @@ State assemble(const Model& model, AssemblyReport& report) { return Assembler(mo
 std::string describe(const AssemblyReport& report) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> moves;
-  for (std::size_t i = 0; i < report.moved.size() && i < kMost; ++i)
-    moves.push_back(fmt::format("{} by {:.3g}", report.moved[i].coordinate, report.moved[i].to - report.moved[i].from));
+  for (std::size_t i = 0; i < report.moved.size() && i < kMost; ++i) {
+    const AssemblyReport::Moved& moved = report.moved[i];
+    moves.push_back(fmt::format("{} by {:.3g}{}", moved.coordinate, moved.to - moved.from,
+                                moved.given ? fmt::format(" (given as {:.6g}, now {:.6g})", moved.from, moved.to) : ""));
+  }
   std::string text = fmt::format("the start was off by {:.2g} in position and {:.2g} in velocity; assembly moved {}",
                                  report.position_error_before, report.velocity_error_before, fmt::join(moves, ", "));
   if (report.moved.size() > kMost) text += fmt::format(" and {} more", report.moved.size() - kMost);
