@@ -20,12 +20,11 @@ constexpr const char* kFooter = R"(Examples:
 
 'linkwork COMMAND --help' explains a command. Exit codes: 0 done; 1 the simulation failed; 2 bad input or usage.)";
 
-/// A missing or mistyped command is better told than CLI11 would.
-void check_command_name(const CLI::App& program, const std::vector<Command>& commands, int argc, char** argv) {
+/// A mistyped command is better told than CLI11 would.
+void check_command_name(const CLI::App& program, const std::vector<Command>& commands, char** argv) {
   std::vector<std::string> names;
   names.reserve(commands.size());
   for (const Command& command : commands) names.push_back(command.options->get_name());
-  if (argc < 2) throw InputError({}, "no command is given", "one of: " + listed(names) + "; see 'linkwork --help'");
   if (argv[1][0] == '-') {
     if (program.get_option_no_throw(argv[1]) == nullptr) throw unknown_name({}, "option", argv[1], {"--help", "--version"});
     return;
@@ -73,7 +72,11 @@ int run_program(int argc, char** argv) {
     command.options->allow_extras();
     command.options->group("Commands");
   }
-  check_command_name(program, commands, argc, argv);
+  if (argc < 2) {
+    fmt::print("{}", program.help());
+    return kDone;
+  }
+  check_command_name(program, commands, argv);
   try {
     program.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

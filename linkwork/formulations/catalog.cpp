@@ -47,7 +47,8 @@ AutoFormulation choose_formulation(System& system, std::span<const Equations> ta
   if (massless == 0)
     return {{"schur", {}, {}},
             has_rows ? "its recursions take linear time where loops are local, and it leaves out rows that depend on others"
-                     : "nothing is constrained, and its recursion takes linear time"};
+                     : "nothing is constrained, and its recursion takes linear time",
+            true};
   return {{"schur", {}, {}},
           fmt::format("'{}' moves no inertia by itself; it is lent some, and what that changes is taken back by iteration",
                       system.model().node_name(massless))};

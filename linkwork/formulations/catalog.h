@@ -13,6 +13,7 @@ std::vector<CatalogInfo> formulation_choices();
 struct AutoFormulation {
   Choice choice;
   std::string reason;
+  bool usual = false;  // what every model gets unless something asks for another
 };
 AutoFormulation choose_formulation(System& system, std::span<const Equations> takes);
 

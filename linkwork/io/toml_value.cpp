@@ -105,6 +105,30 @@ std::string shortened(const std::string& text) {
   return text.substr(0, end) + "...";
 }
 
+std::string_view line_of(std::string_view text, int line) {
+  for (; line > 1; --line) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text;
+}
+
+/// What was probably meant where the parser's own words say little: tables of which there may be several, and inline tables over
+/// several lines.
+std::string hint(std::string_view text, int line, const std::string& reason) {
+  const std::string_view written = line_of(text, line);
+  if (written.starts_with('[') && !written.starts_with("[[") && reason.find("redefine") != std::string::npos) {
+    const std::string_view name = written.substr(1, written.find(']') - 1);
+    return fmt::format("[[{}]] in double brackets, of which there may be several", name);
+  }
+  if (reason.find("inline table") != std::string::npos)
+    return "all of an inline table { ... } on one line, without a comma at its end";
+  return {};
+}
+
 }  // namespace
 
 const TomlValue* TomlValue::find(std::string_view key) const {
@@ -142,7 +166,7 @@ TomlValue parse_toml(std::string_view text, const std::string& file) {
     if (reason.find("utf-8") != std::string::npos) throw InputError(place, "the file is not UTF-8 text", "a model file in UTF-8");
     if (!reason.empty() && reason.front() == 'E') reason.front() = 'e';
     if (const std::size_t jargon = reason.find(" (TOML_"); jargon != std::string::npos) reason.resize(jargon);
-    throw InputError(place, "not valid TOML: " + reason);
+    throw InputError(place, "not valid TOML: " + reason, hint(text, place.line, reason));
   }
 }
 

@@ -1,5 +1,8 @@
 #include "linkwork/model/expression_lexer.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -16,6 +19,22 @@ bool is_letter(char c) {
 bool is_name_character(char c) { return is_letter(c) || is_digit(c); }
 bool is_quote(char c) { return c == '"' || c == '\''; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+/// Operators of other languages, and how the same is written here.
+struct ForeignOperator {
+  std::string_view symbol, instead;
+};
+constexpr std::array<ForeignOperator, 9> kForeign{{
+    {"&&", "(a < b)*(c < d): comparisons are 1 or 0; or if(a < b, if(c < d, x, y), y)"},
+    {"||", "max(a < b, c < d): comparisons are 1 or 0"},
+    {"**", "^ for powers"},
+    {"==", "abs(a - b) < tolerance: numbers that are computed are hardly ever equal; comparisons are < <= > >="},
+    {"!=", "abs(a - b) > tolerance: numbers that are computed are hardly ever equal; comparisons are < <= > >="},
+    {"?", "if(condition, a, b)"},
+    {"!", "1 - (a < b), or the opposite comparison"},
+    {"%", "mod(a, b)"},
+    {"=", "an expression without assignment; comparisons are < <= > >="},
+}};
 
 }  // namespace
 
@@ -74,6 +93,9 @@ void ExpressionLexer::append_quoted_part(std::string& name) {
 Token ExpressionLexer::symbol() {
   constexpr std::string_view kSymbols = "+-*/^(),<>";
   Token token{TokenKind::kSymbol, std::string(1, text_[at_]), 0.0, false, at_};
+  for (const auto& [symbol, instead] : kForeign)
+    if (text_.substr(at_).starts_with(symbol))
+      throw InputError(place_at(at_), fmt::format("there is no '{}' in expressions", symbol), std::string(instead));
   if (kSymbols.find(text_[at_]) == std::string_view::npos) {
     throw InputError(place_at(at_), "unexpected '" + token.text + "' in the expression",
                      "numbers, names, + - * / ^ ( ) , and comparisons < <= > >=");

@@ -169,16 +169,31 @@ void improve(const Graph& graph, const std::vector<bool>& forced_cut, SpanningTr
   }
 }
 
+/// A body that the tree does not reach hangs on nothing, or only by joints that the user has cut.
+void check_connected(const Spec& spec, const Graph& graph, const SpanningTree& tree) {
+  for (std::size_t i = 0; i < spec.bodies.size(); ++i) {
+    if (tree.depth[i + 1] >= 0) continue;
+    const auto is_reached = [&](int body) { return tree.depth[static_cast<std::size_t>(body)] >= 0; };
+    std::vector<std::string> cut;
+    for (int j = 0; j < graph.edge_count(); ++j)
+      if (const JointSpec& joint = spec.joints[static_cast<std::size_t>(j)];
+          joint.cut && is_reached(graph.edge(j).a) != is_reached(graph.edge(j).b))
+        cut.push_back("'" + joint.name + "'");
+    const std::string body = fmt::format("body '{}' is not connected to the ground by joints", spec.bodies[i].name);
+    if (cut.empty())
+      throw InputError(spec.bodies[i].place, body,
+                       "a joint to a connected body or to \"ground\"; type = \"free\" lets a body float");
+    throw InputError(spec.bodies[i].place, fmt::format("{}: 'cut = true' takes {} out of the tree", body, listed(cut)),
+                     "cut = true on a joint that closes a loop only: without it the bodies must still hang on the ground");
+  }
+}
+
 }  // namespace
 
 Topology choose_topology(const Spec& spec) {
   const Graph graph(spec);
   SpanningTree tree = shortest_path_tree(graph);
-  for (std::size_t i = 0; i < spec.bodies.size(); ++i)
-    if (tree.depth[i + 1] < 0)
-      throw InputError(spec.bodies[i].place,
-                       fmt::format("body '{}' is not connected to the ground by joints", spec.bodies[i].name),
-                       "a joint to a connected body or to \"ground\"; type = \"free\" lets a body float");
+  check_connected(spec, graph, tree);
   std::vector<bool> forced(spec.joints.size());
   for (std::size_t j = 0; j < spec.joints.size(); ++j) forced[j] = spec.joints[j].cut;
   improve(graph, forced, tree);

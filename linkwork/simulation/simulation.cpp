@@ -118,7 +118,7 @@ void Simulation::choose_methods() {
   if (!assembly_.moved.empty()) summary_.notes.push_back(describe(assembly_));
   const auto& stepping = chosen_entry(integrators(), settings_.integrator, "integrator");
   embedding_ = chosen_embedding(stepping);
-  formulation_ = {"embedding", {}, {}};
+  formulation_ = {"schur", {}, {}};  // which the embedding of loops is a part of
   stabilization_ = settings_.stabilization;
   if (!embedding_) {
     formulation_ = chosen_formulation(stepping.traits.takes);
@@ -183,7 +183,7 @@ Choice Simulation::chosen_formulation(std::span<const Equations> takes) {
   System system(model_);
   system.update(state_);
   const AutoFormulation chosen = choose_formulation(system, takes);
-  summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
+  if (!chosen.usual) summary_.notes.push_back(fmt::format("formulation '{}' was chosen: {}", chosen.choice.name, chosen.reason));
   return chosen.choice;
 }
 

@@ -11,7 +11,6 @@ bad() {
 }
 
 # Commands and options.
-bad 'no command is given; expected one of: run, resume, compare, kinematics, check' "$LINKWORK"
 bad "unknown command 'rum'; did you mean 'run'?" "$LINKWORK" rum four_bar
 bad "unknown option '--versoin'; did you mean '--version'?" "$LINKWORK" --versoin
 bad "unknown option '--integrater'; did you mean '--integrator'?" "$LINKWORK" run four_bar --integrater rk4

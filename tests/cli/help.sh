@@ -4,6 +4,7 @@ set -euo pipefail
 source "$SOURCE_DIR/tests/cli/expect.bash"
 
 expect 0 'linkwork 0.' "$LINKWORK" --version
+expect 0 'Commands:' "$LINKWORK"
 expect 0 'Commands:' "$LINKWORK" --help
 mapfile -t commands < <(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' stdout)
 ((${#commands[@]} >= 5)) || fail "commands: ${commands[*]}"

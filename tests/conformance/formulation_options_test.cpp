@@ -242,9 +242,9 @@ TEST(AutoFormulation, PicksByTheModelAndSaysWhy) {
     EXPECT_TRUE(outcome.summary.completed) << model << ": " << outcome.summary.status;
     EXPECT_THAT(outcome.summary.notes, testing::Contains(HasSubstr(chosen))) << model << " in " << coordinates;
   };
-  expect("chain", "TA", "formulation 'schur' was chosen: nothing is constrained");
-  expect("four_bar", "TA", "formulation 'schur' was chosen: its recursions take linear time where loops are local");
-  expect("five_bar_redundant", "TA", "it leaves out rows that depend on others");
+  // The usual choice is no news.
+  for (const char* const model : {"chain", "four_bar", "five_bar_redundant"})
+    EXPECT_THAT(short_run(model, "TA").summary.notes, testing::Not(testing::Contains(HasSubstr("was chosen")))) << model;
   // A thin rod by itself has no inertia about its axis.
   expect("four_bar", "FA", "formulation 'schur' was chosen: 'crank' moves no inertia by itself; it is lent some");
   expect("five_bar_redundant", "FA", "it is lent some");

@@ -116,6 +116,10 @@ std::vector<BadInput> bad_inputs() {
       {"unknown table far from any", with_base("[@!thermal]\nx = 1\n"), "unknown key 'thermal'; expected one of: linkwork, name"},
       {"table instead of array", "linkwork = 1\n@![body]\nname = \"x\"\n",
        "'body' is a table; expected an array of tables: [[body]]"},
+      {"second table instead of array", "linkwork = 1\n[body]\nname = \"x\"\n@![body]\nname = \"y\"\n",
+       "; expected [[body]] in double brackets"},
+      {"inline table over lines", "linkwork = 1\n[[joint]]\nname = \"x\"\nparent = {@!\n  body = \"ground\"\n}\n",
+       "; expected all of an inline table { ... } on one line"},
       {"array of numbers", "linkwork = 1\nbody = [@!1]\n", "'body' contains 1; expected an array of tables: [[body]]"},
       {"settings as array", with_base("@![[settings]]\nend = 1\n"), "'settings' is an array of 1; expected a table"},
 
@@ -133,6 +137,15 @@ std::vector<BadInput> bad_inputs() {
       {"parameter of time", parameters("a = \"2*@!t\"\n"), "'t' cannot be used here; expected numbers and parameters only"},
       {"infinite parameter", parameters("a = @!inf\n"), "the parameter 'a' is inf; expected a finite number"},
       {"division by zero", parameters("a = @!\"1/0\"\n"), "'1/0' has the value inf; expected a finite number"},
+
+      {"and", parameters("a = \"(1 < 2) @!&& (2 < 3)\"\n"), "there is no '&&' in expressions; expected (a < b)*(c < d)"},
+      {"or", parameters("a = \"(1 < 2) @!|| (2 < 3)\"\n"), "there is no '||' in expressions; expected max(a < b, c < d)"},
+      {"question mark", parameters("a = \"1 < 2 @!? 3 : 4\"\n"), "there is no '?' in expressions; expected if(condition, a, b)"},
+      {"power of other languages", parameters("a = \"2@!**3\"\n"), "there is no '**' in expressions; expected ^ for powers"},
+      {"equality", parameters("a = \"if(1 @!== 2, 3, 4)\"\n"),
+       "there is no '==' in expressions; expected abs(a - b) < tolerance"},
+      {"inequality", parameters("a = \"if(1 @!!= 2, 3, 4)\"\n"), "there is no '!=' in expressions; expected abs(a - b) >"},
+      {"remainder", parameters("a = \"7 @!% 2\"\n"), "there is no '%' in expressions; expected mod(a, b)"},
 
       // Settings
       {"unknown setting", settings("@!sept = 0.1\n"), "unknown key 'sept'; did you mean 'step'?"},

@@ -72,6 +72,18 @@ TEST(Topology, SaysWhichBodyHangsOnNothing) {
   }
 }
 
+TEST(Topology, NamesTheCutThatLeavesABodyHangingOnNothing) {
+  Spec spec = test::library_spec("double_pendulum");
+  spec.joints.front().cut = true;
+  try {
+    build_model(spec);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("is not connected to the ground by joints: 'cut = true' takes '" +
+                                        spec.joints.front().name + "' out of the tree"));
+  }
+}
+
 TEST(Topology, MotionDoesNotDependOnWhichJointIsCut) {
   std::vector<std::vector<std::pair<std::string, double>>> ends;
   for (const char* cut : {"psi", "x", "wrist"}) {
