@@ -277,6 +277,28 @@ test("how a run of modules kept pace with the clock is there", async () => {
   assert.deepEqual(complaints, []);
 });
 
+test("events can be read on a desk and on a phone", async () => {
+  await open(run("latch", "latch"));
+  await page.getByRole("tab", { name: "Summary" }).click();
+  for (const width of [1200, 360]) {
+    await page.setViewportSize({ width, height: 740 });
+    const cells = await page.locator(".events tr").first().locator("td, th").evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().width));
+    assert.equal(cells.length, 3);
+    for (const cell of cells) assert.ok(cell >= 40, `${width}: ${cells}`);
+    assert.ok(cells[2] >= 150, `${width}: ${cells}`);
+  }
+  await page.setViewportSize({ width: 1200, height: 760 });
+});
+
+test("the lines of three runs have different marks in the legend", async () => {
+  const folders = ["0", "1", "2"].map((torque) => (run("four_bar", `torque${torque}`, "--end", "0.1", "--set", `torque=${torque}`), `torque${torque}`));
+  linkwork("report", ...folders, "--out", "three.html");
+  await open(path.resolve("three.html"));
+  const marks = await page.locator(".chips").first().locator(".swatch").evaluateAll((all) => all.map((swatch) => swatch.style.background));
+  assert.ok(marks.length >= 3);
+  assert.equal(new Set(marks).size, marks.length);
+});
+
 test("hostile names are shown as text", async () => {
   await open(run(path.join(models, "hostile.toml"), "hostile"));
   await page.getByRole("button", { name: "Names of bodies" }).click();

@@ -19,6 +19,15 @@ interface Line {
 
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
 
+/** A piece of a line as it is drawn, dashes and all. */
+function dashedSwatch(color: string, dash: number[]): HTMLElement {
+  const swatch = element("i", { class: "swatch stroke" });
+  let end = 0;
+  const parts = dash.map((length, k) => `${k % 2 === 0 ? color : "transparent"} ${end}px ${(end += length)}px`);
+  swatch.style.background = dash.length === 0 ? color : `repeating-linear-gradient(90deg, ${parts.join(", ")})`;
+  return swatch;
+}
+
 /** A column at any time of its run, between rows in a straight line. */
 function valueAt(run: Run, column: Column, t: number): number {
   const { row, part } = run.locate(t);
@@ -288,8 +297,7 @@ class Pane {
     const chips = this.lines.map((line) => {
       const value = element("span", { class: "value" });
       this.values.push(value);
-      const swatch = element("i", { class: line.dash.length > 0 ? "swatch dashed" : "swatch" });
-      swatch.style.borderColor = line.color;
+      const swatch = dashedSwatch(line.color, line.dash);
       const title = `Remove ${line.column}`;
       const remove = element("button", { class: "icon", "aria-label": title, title, onclick: () => this.removeColumn(line.column) }, icon(icons.close, false));
       return element("span", { class: "chip" }, swatch, element("span", {}, line.label), value, remove);

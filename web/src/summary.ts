@@ -101,19 +101,23 @@ function events(summary: Summary): HTMLElement {
   const all = summary.events ?? [];
   const rows = all.slice(0, kMost).map((event) => {
     const impulses = Object.entries(event.impulses).map(([name, value]) => `${name} ${short(value, 3)}`);
-    const jump = event.velocity_jump > 1e-9 ? `velocities jump by ${short(event.velocity_jump, 3)}; impulses ${impulses.join(", ")}` : "";
+    const freedom = event.dof >= 0 ? `; then ${event.dof} ${event.dof === 1 ? "degree" : "degrees"} of freedom` : "";
+    const jumped = impulses.length > 0 ? `; impulses ${impulses.join(", ")}` : "";
     return element(
       "tr",
       {},
-      element("td", { class: "number" }, `${short(event.t, 6)} s`),
+      element("td", { class: "number time" }, `${short(event.t, 6)} s`),
       element("th", { scope: "row" }, event.name),
-      element("td", {}, event.what),
-      element("td", {}, jump),
-      element("td", { class: "number" }, event.dof >= 0 ? `${event.dof} dof` : ""),
+      element(
+        "td",
+        {},
+        `${event.what}${freedom}`,
+        event.velocity_jump > 1e-9 ? element("p", { class: "hint" }, `velocities jump by ${short(event.velocity_jump, 3)}${jumped}`) : null,
+      ),
     );
   });
   const more = all.length > kMost ? element("p", { class: "hint" }, `and ${all.length - kMost} more in summary.json`) : null;
-  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Events" }, element("table", { class: "facts" }, element("tbody", {}, ...rows)), more);
+  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Events" }, element("table", { class: "facts events" }, element("tbody", {}, ...rows)), more);
 }
 
 function finalState(summary: Summary): HTMLElement {
