@@ -13,6 +13,7 @@ void DenseTerms::update(System& system) {
   M_ = &system.mass_matrix();
   A_ = &system.jacobian();
   b_ = &system.terms().b;
+  units_ = &system.model().units;
   force_ = system.work().tau - system.bias();
   weights_ = M_->diagonal().unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 1.0; });
   scale_rows(system);
@@ -22,6 +23,7 @@ Status DenseTerms::update_factored(System& system, std::string_view formulation)
   M_ = &system.mass_matrix();
   A_ = &system.jacobian();
   b_ = &system.terms().b;
+  units_ = &system.model().units;
   force_ = system.work().tau - system.bias();
   mass_.compute(*M_);
   weights_ = mass_.matrixLLT().diagonal().array().square().inverse();
@@ -44,11 +46,32 @@ void DenseTerms::scale_rows(System& system) {
   row_unit_ = scale_.unaryExpr([](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; });
 }
 
-Rank DenseTerms::decide_rank(const MatX<double>& gram, std::span<char> dependent) {
-  const auto m = static_cast<std::size_t>(gram.rows());
-  gram_ = gram;
-  ones_.setOnes(gram.rows());
-  return ranked_inverse({gram_.data(), m * m}, static_cast<int>(m), {ones_.data(), m}, dependent);
+Status DenseTerms::verify(std::string_view formulation, const Solution& solution) {
+  constexpr double kEnough = 1e-9;
+  vdot_size_ = solution.vdot.cwiseAbs();
+  lambda_size_ = solution.lambda.cwiseAbs();
+  // Errors are measured by the largest of the terms: rows in their units, coordinates in units of sqrt(M_jj).
+  double size = 0.0, off = 0.0;
+  for (Eigen::Index i = 0; i < A_->rows(); ++i) {
+    if (solution.dependent[static_cast<std::size_t>(i)] != 0) continue;
+    const double unit = 1.0 / units_->row[i];
+    size = std::max(size, unit * (std::abs((*b_)[i]) + A_->row(i).cwiseAbs().dot(vdot_size_)));
+    off = std::max(off, unit * std::abs((*b_)[i] - A_->row(i).dot(solution.vdot)));
+  }
+  double worst = size > 0.0 ? off / size : 0.0;
+  size = off = 0.0;
+  for (Eigen::Index j = 0; j < M_->rows(); ++j) {
+    const double unit = velocity_unit_[j];
+    size = std::max({size, unit * std::abs(force_[j]), unit * M_->row(j).cwiseAbs().dot(vdot_size_),
+                     unit * A_->col(j).cwiseAbs().dot(lambda_size_)});
+    off = std::max(off, unit * std::abs(force_[j] + A_->col(j).dot(solution.lambda) - M_->row(j).dot(solution.vdot)));
+  }
+  if (size > 0.0) worst = std::max(worst, off / size);
+  if (worst <= kEnough) return {};
+  return {
+      fmt::format("formulation '{}' solves the equations of motion to {:.2g} only, where masses or rows differ so much; use "
+                  "'schur'",
+                  formulation, worst)};
 }
 
 double unmet_acceleration(const DenseTerms& terms, const VecX<double>& vdot, std::span<const char> dependent) {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "linkwork/dynamics/catalog.h"
+#include "linkwork/dynamics/redundancy.h"
 
 namespace linkwork {
 
@@ -28,8 +29,12 @@ class DenseTerms {
   const VecX<double>& row_unit() const { return row_unit_; }
   std::span<const double> scales() const { return {scale_.data(), static_cast<std::size_t>(scale_.size())}; }
 
-  /// Rank and dependent rows, from the Gram matrix of rows in units of their scale (which stays as it is).
-  Rank decide_rank(const MatX<double>& gram, std::span<char> dependent);
+  /// Rank and dependent rows at the system's state.
+  Rank decide_rank(System& system, std::span<char> dependent) { return rank_.decide(system, dependent); }
+
+  /// Trouble if the solution is not one to what rounding allows: A vdot = b on the rows that are not dependent, and
+  /// M vdot = force + A' lambda.
+  Status verify(std::string_view formulation, const Solution& solution);
 
  private:
   void scale_rows(System& system);
@@ -37,8 +42,10 @@ class DenseTerms {
   const MatX<double>* M_ = nullptr;
   const MatX<double>* A_ = nullptr;
   const VecX<double>* b_ = nullptr;
-  VecX<double> force_, weights_, velocity_unit_, scale_, row_unit_, ones_;
-  MatX<double> gram_;
+  const Model::Units* units_ = nullptr;
+  VecX<double> force_, weights_, velocity_unit_, scale_, row_unit_;
+  VecX<double> vdot_size_, lambda_size_;
+  RowRank rank_;
   Eigen::LLT<MatX<double>> mass_;
 };
 
