@@ -32,12 +32,13 @@ void ManifoldProjection::respond(System& system, const VecX<double>& error, bool
 
 /// Where masses differ by many decades the mass metric loses rows, and what they ask for.
 bool ManifoldProjection::is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error) {
-  constexpr double kWeak = 1e-7, kMet = 1e-3;
+  constexpr double kWeak = 1e-7, kMet = 0.1, kRounding = 1e-4;
   if (loops_.rank().weakest > kWeak && loops_.rank().rank == system.active_rows()) return true;
-  const double wanted = system.model().largest_error(error);
+  const Model& model = system.model();
+  const double enough = std::max(kMet * model.largest_error(error), kRounding * model.settings.constraint_tolerance);
   missed_ = error;
   loops_.subtract_rates(system.work(), groups, change_, missed_);
-  return !(system.model().largest_error(missed_) > kMet * wanted);
+  return !(model.largest_error(missed_) > enough);
 }
 
 void ManifoldProjection::respond_by_geometry(System& system, const VecX<double>& error, bool positions) {

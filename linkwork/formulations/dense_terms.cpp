@@ -14,6 +14,7 @@ void DenseTerms::update(System& system) {
   A_ = &system.jacobian();
   b_ = &system.terms().b;
   units_ = &system.model().units;
+  usual_ = std::pow(system.model().speed(system.state().v), 2);
   force_ = system.work().tau - system.bias();
   weights_ = M_->diagonal().unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 1.0; });
   scale_rows(system);
@@ -24,6 +25,7 @@ Status DenseTerms::update_factored(System& system, std::string_view formulation)
   A_ = &system.jacobian();
   b_ = &system.terms().b;
   units_ = &system.model().units;
+  usual_ = std::pow(system.model().speed(system.state().v), 2);
   force_ = system.work().tau - system.bias();
   mass_.compute(*M_);
   weights_ = mass_.matrixLLT().diagonal().array().square().inverse();
@@ -46,24 +48,38 @@ void DenseTerms::scale_rows(System& system) {
   row_unit_ = scale_.unaryExpr([](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; });
 }
 
+/// Errors are measured by the largest of the terms, rows in their units and coordinates in units of sqrt(M_jj); at rest these are
+/// the accelerations that gravity could give.
 Status DenseTerms::verify(std::string_view formulation, const Solution& solution) {
   constexpr double kEnough = 1e-9;
   vdot_size_ = solution.vdot.cwiseAbs();
   lambda_size_ = solution.lambda.cwiseAbs();
-  // Errors are measured by the largest of the terms: rows in their units, coordinates in units of sqrt(M_jj).
+  unmet_ = *b_;
+  unmet_.noalias() -= *A_ * solution.vdot;
+  row_size_ = b_->cwiseAbs() + usual_ * units_->row;
+  row_size_.noalias() += A_->cwiseAbs() * vdot_size_;
   double size = 0.0, off = 0.0;
-  for (Eigen::Index i = 0; i < A_->rows(); ++i) {
+  for (Eigen::Index i = 0; i < unmet_.size(); ++i) {
     if (solution.dependent[static_cast<std::size_t>(i)] != 0) continue;
-    const double unit = 1.0 / units_->row[i];
-    size = std::max(size, unit * (std::abs((*b_)[i]) + A_->row(i).cwiseAbs().dot(vdot_size_)));
-    off = std::max(off, unit * std::abs((*b_)[i] - A_->row(i).dot(solution.vdot)));
+    size = std::max(size, row_size_[i] / units_->row[i]);
+    off = std::max(off, std::abs(unmet_[i]) / units_->row[i]);
+  }
+  if (off > kEnough * size && solution.rank.rank < unmet_.size()) {
+    // Of rows that contradict one another all may be met as well as they can together, instead of the independent ones alone.
+    size = off = 0.0;
+    unmet_.array() *= row_unit_.array().square();
+    row_size_.array() *= row_unit_.array().square();
+    for (Eigen::Index j = 0; j < A_->cols(); ++j) {
+      size = std::max(size, velocity_unit_[j] * A_->col(j).cwiseAbs().dot(row_size_));
+      off = std::max(off, velocity_unit_[j] * std::abs(A_->col(j).dot(unmet_)));
+    }
   }
   double worst = size > 0.0 ? off / size : 0.0;
   size = off = 0.0;
   for (Eigen::Index j = 0; j < M_->rows(); ++j) {
     const double unit = velocity_unit_[j];
     size = std::max({size, unit * std::abs(force_[j]), unit * M_->row(j).cwiseAbs().dot(vdot_size_),
-                     unit * A_->col(j).cwiseAbs().dot(lambda_size_)});
+                     unit * A_->col(j).cwiseAbs().dot(lambda_size_), unit * (*M_)(j, j) * units_->velocity[j] * usual_});
     off = std::max(off, unit * std::abs(force_[j] + A_->col(j).dot(solution.lambda) - M_->row(j).dot(solution.vdot)));
   }
   if (size > 0.0) worst = std::max(worst, off / size);

@@ -32,8 +32,7 @@ class DenseTerms {
   /// Rank and dependent rows at the system's state.
   Rank decide_rank(System& system, std::span<char> dependent) { return rank_.decide(system, dependent); }
 
-  /// Trouble if the solution is not one to what rounding allows: A vdot = b on the rows that are not dependent, and
-  /// M vdot = force + A' lambda.
+  /// Trouble if the solution is not one: A vdot = b, as far as the rows agree, and M vdot = force + A' lambda.
   Status verify(std::string_view formulation, const Solution& solution);
 
  private:
@@ -44,7 +43,8 @@ class DenseTerms {
   const VecX<double>* b_ = nullptr;
   const Model::Units* units_ = nullptr;
   VecX<double> force_, weights_, velocity_unit_, scale_, row_unit_;
-  VecX<double> vdot_size_, lambda_size_;
+  VecX<double> vdot_size_, lambda_size_, row_size_, unmet_;
+  double usual_ = 0.0;  // a usual acceleration, 1/s^2
   RowRank rank_;
   Eigen::LLT<MatX<double>> mass_;
 };

@@ -70,7 +70,8 @@ class Schur : public Formulation {
     missed_ = terms.b;
     loops_.subtract_rates(work, terms.groups, solution.vdot, missed_, &sizes_);
     sizes_ += terms.b.cwiseAbs();
-    size_ = sizes_.cwiseQuotient(system.model().units.row).maxCoeff();
+    size_ =
+        std::max(sizes_.cwiseQuotient(system.model().units.row).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
     if (has_dependent && missed(system, true) > kInVain) return false;
     if (loops_.rank().weakest > kWeak || missed(system, false) <= kEnough) return true;
     if (!loans_.empty()) return missed(system, false) <= kAccepted;
