@@ -3,6 +3,7 @@
 namespace linkwork {
 
 Rank RowRank::decide(System& system, std::span<char> dependent) {
+  if (dependent.empty()) return {};
   weights_ = system.model().units.velocity.cwiseAbs2();
   return dependent_rows(system.jacobian(), system.jacobian_bounds(), weights_, test_, dependent);
 }

@@ -21,6 +21,9 @@ class RowRank {
   RankTest test_;
 };
 
+/// So many rows are ranked all together, at the start and in checks; of more, loop by loop.
+inline constexpr int kMostRowsToRank = 400;
+
 /// Names of the rows marked dependent.
 std::vector<std::string> dependent_row_names(const Model& model, std::span<const char> dependent);
 /// "rows cut.z, cut.rx add nothing to the others".

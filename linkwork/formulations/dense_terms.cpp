@@ -48,12 +48,11 @@ void DenseTerms::scale_rows(System& system) {
   row_unit_ = scale_.unaryExpr([](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; });
 }
 
-/// Errors are measured by the largest of the terms, rows in their units and coordinates in units of sqrt(M_jj); at rest these are
-/// the accelerations that gravity could give.
+/// Errors are measured by the largest of the terms, rows and coordinates in their units; at rest these are the accelerations that
+/// gravity could give.
 Status DenseTerms::verify(std::string_view formulation, const Solution& solution) {
   constexpr double kEnough = 1e-9;
   vdot_size_ = solution.vdot.cwiseAbs();
-  lambda_size_ = solution.lambda.cwiseAbs();
   unmet_ = *b_;
   unmet_.noalias() -= *A_ * solution.vdot;
   row_size_ = b_->cwiseAbs() + usual_ * units_->row;
@@ -75,12 +74,12 @@ Status DenseTerms::verify(std::string_view formulation, const Solution& solution
     }
   }
   double worst = size > 0.0 ? off / size : 0.0;
-  size = off = 0.0;
+  // What forces are off by, as accelerations.
+  size = usual_, off = 0.0;
   for (Eigen::Index j = 0; j < M_->rows(); ++j) {
-    const double unit = velocity_unit_[j];
-    size = std::max({size, unit * std::abs(force_[j]), unit * M_->row(j).cwiseAbs().dot(vdot_size_),
-                     unit * A_->col(j).cwiseAbs().dot(lambda_size_), unit * (*M_)(j, j) * units_->velocity[j] * usual_});
-    off = std::max(off, unit * std::abs(force_[j] + A_->col(j).dot(solution.lambda) - M_->row(j).dot(solution.vdot)));
+    size = std::max(size, vdot_size_[j] / units_->velocity[j]);
+    const double force = std::abs(force_[j] + A_->col(j).dot(solution.lambda) - M_->row(j).dot(solution.vdot));
+    if ((*M_)(j, j) > 0.0) off = std::max(off, force / ((*M_)(j, j) * units_->velocity[j]));
   }
   if (size > 0.0) worst = std::max(worst, off / size);
   if (worst <= kEnough) return {};

@@ -43,7 +43,7 @@ class DenseTerms {
   const VecX<double>* b_ = nullptr;
   const Model::Units* units_ = nullptr;
   VecX<double> force_, weights_, velocity_unit_, scale_, row_unit_;
-  VecX<double> vdot_size_, lambda_size_, row_size_, unmet_;
+  VecX<double> vdot_size_, row_size_, unmet_;
   double usual_ = 0.0;  // a usual acceleration, 1/s^2
   RowRank rank_;
   Eigen::LLT<MatX<double>> mass_;

@@ -33,7 +33,8 @@ class Schur : public Formulation {
         missed_(zero_),
         sizes_(zero_),
         change_(VecX<double>::Zero(model.tree.nv)),
-        added_(zero_) {}
+        added_(zero_),
+        unequal_(has_unequal_masses(model.tree)) {}
 
   Status solve(System& system, Solution& solution) override {
     Status status = solve_by_recursion(system, solution);
@@ -52,6 +53,17 @@ class Schur : public Formulation {
   static constexpr double kAccepted = 1e-9;  // if rounding does not allow for more
   static constexpr double kInVain = 1e-6;    // what dependent rows may ask for, off the constraints
 
+  /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or bodies that float, each for itself (FA).
+  static bool has_unequal_masses(const Tree& tree) {
+    constexpr double kUnequal = 1e3;
+    double least = std::numeric_limits<double>::infinity(), most = 0.0;
+    for (const Node& node : tree.nodes) {
+      if (node.kind == NodeKind::kFree) return true;
+      if (node.inertia.mass > 0.0) least = std::min(least, node.inertia.mass), most = std::max(most, node.inertia.mass);
+    }
+    return most > kUnequal * least;
+  }
+
   /// What rows miss at most, relative to the largest of all rows' terms, each row in its unit.
   double missed(const System& system, bool by_dependent_rows) const {
     double most = 0.0;
@@ -63,8 +75,8 @@ class Schur : public Formulation {
 
   /// Holds the solution against the rows, where there is reason to, and mends it.
   bool is_solved(System& system, Solution& solution) {
-    const bool has_dependent = loops_.rank().rank < system.active_rows();
-    if (loops_.rank().weakest > kWeak && !has_dependent) return true;
+    const bool has_dependent = loops_.rank().rank < system.active_rows(), is_weak = unequal_ || loops_.rank().weakest < kWeak;
+    if (missed_.size() == 0 || (!is_weak && !has_dependent)) return true;
     TreeWork<double>& work = system.work();
     const ConstraintTerms& terms = system.terms();
     missed_ = terms.b;
@@ -73,7 +85,7 @@ class Schur : public Formulation {
     size_ =
         std::max(sizes_.cwiseQuotient(system.model().units.row).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
     if (has_dependent && missed(system, true) > kInVain) return false;
-    if (loops_.rank().weakest > kWeak || missed(system, false) <= kEnough) return true;
+    if (!is_weak || missed(system, false) <= kEnough) return true;
     if (!loans_.empty()) return missed(system, false) <= kAccepted;
     tau_ = work.tau;
     for (int round = 0; round < 2 && missed(system, false) > kEnough; ++round) {
@@ -242,6 +254,7 @@ class Schur : public Formulation {
 
   LoopElimination loops_;
   VecX<double> zero_, missed_, sizes_, change_, added_, tau_;
+  bool unequal_;
   double size_ = 0.0;  // the largest of the rows' terms
   std::optional<PartitionedSolution> partition_;
   std::vector<Loan> loans_;
