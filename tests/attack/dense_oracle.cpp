@@ -593,6 +593,7 @@ DenseOracle::Accelerations DenseOracle::solve() const {
     for (const JointSpec& joint : spec_.joints) reach(joint.parent), reach(joint.child);
     for (const ClosureSpec& closure : spec_.closures) reach(closure.a), reach(closure.b);
     result.size.push_back(size);
+    if (mass > 0) result.scale = std::max(result.scale, force[i].norm() / mass);
   }
 
   // vdot = D (V_r y + V_0 z): the rows give y, Gauss's principle z.
@@ -651,6 +652,7 @@ DenseOracle::Accelerations DenseOracle::solve() const {
     result.scale =
         std::max({result.scale, result.a[i].norm(), result.size[i] * result.alpha[i].norm(), result.size[i] * c.w.squaredNorm()});
   }
+  if (!(result.scale > 0)) result.scale = 1;  // nothing moves, and nothing makes it
   return result;
 }
 

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -184,10 +185,10 @@ Worker start(const Options& options, std::uint64_t from, std::uint64_t end) {
   return {pid, ends[0], from, {}};
 }
 
-std::vector<std::string> split(const std::string& line) {
+std::vector<std::string> split(const std::string& line, char by = '\t') {
   std::vector<std::string> fields;
   std::size_t from = 0;
-  for (std::size_t at; (at = line.find('\t', from)) != std::string::npos; from = at + 1)
+  for (std::size_t at; (at = line.find(by, from)) != std::string::npos; from = at + 1)
     fields.push_back(line.substr(from, at - from));
   fields.push_back(line.substr(from));
   return fields;
@@ -273,14 +274,15 @@ int main(int argc, char** argv) {
   app.add_option("--jobs", options.jobs, "processes; default: one per core");
   app.add_option("--tolerance", options.tolerance, "relative error of accelerations from which they are wrong");
   app.add_option("--patience", options.patience, "seconds for one mechanism");
-  app.add_option("--modes", options.modes, "ways to solve, separated by commas")->delimiter(',');
+  std::string modes;
+  app.add_option("--modes", modes, fmt::format("ways to solve, separated by commas; default: {}", fmt::join(attack_modes(), ",")));
   app.add_option("--out", options.out, "folder for the mechanisms that fail");
   app.add_option("files", options.files, "judge these model files instead");
   bool print = false;
   app.add_flag("--print", print, "print the mechanism of the seed, and judge nothing");
   CLI11_PARSE(app, argc, argv);
   if (options.jobs <= 0) options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  if (options.modes.empty()) options.modes = attack_modes();
+  options.modes = modes.empty() ? attack_modes() : split(modes, ',');
   if (print) {
     std::cout << to_toml(random_mechanism(options.seed));
     return 0;
