@@ -275,7 +275,8 @@ int main(int argc, char** argv) {
   app.add_option("--tolerance", options.tolerance, "relative error of accelerations from which they are wrong");
   app.add_option("--patience", options.patience, "seconds for one mechanism");
   std::string modes;
-  app.add_option("--modes", modes, fmt::format("ways to solve, separated by commas; default: {}", fmt::join(attack_modes(), ",")));
+  app.add_option("--modes", modes,
+                 fmt::format("ways to solve, separated by commas; default: {}", fmt::join(attack_modes(), ",")));
   app.add_option("--out", options.out, "folder for the mechanisms that fail");
   app.add_option("files", options.files, "judge these model files instead");
   bool print = false;
