@@ -172,7 +172,7 @@ Judgement judge(const Spec& spec, const std::vector<std::string>& modes, double 
   else if (expected.determined < kDetermined)
     result.left_out = "not determined by its masses";
   else if (expected.velocity_error > Real(1e-10L) || expected.contradiction > Real(1e-9L))
-    result.left_out = "contradictory";
+    result.left_out = expected.velocity_error > Real(1e-10L) ? "contradictory in velocities" : "contradictory in accelerations";
   if (!result.left_out.empty()) return result;
   for (const std::string& mode : modes) {
     if (mode == "check")
