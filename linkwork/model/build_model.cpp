@@ -67,6 +67,7 @@ class Builder {
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
     for (const EventSpec& event : spec_.events) add_event(event);
     note_cuts();
+    measure(model_);
     return std::move(model_);
   }
 

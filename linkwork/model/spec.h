@@ -184,6 +184,7 @@ struct Settings {
   double atol = 1e-9;
   double output_every = 0.01;
   double constraint_tolerance = 1e-10;
+  bool tolerance_in_metres = false;  // the user gave it: for lengths it then is in m, else relative to the mechanism's size
   Choice coordinates{"auto", {}, {}};
   Choice formulation{"auto", {}, {}};
   Choice stabilization{"projection", {}, {}};

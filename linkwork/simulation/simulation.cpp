@@ -309,8 +309,13 @@ bool Simulation::evaluate_start() {
   const Solution& solution = equations_->solution();
   summary_.rows = model_.row_count();
   start_rank_ = summary_.rank = solution.rank.rank;
-  summary_.dof = model_.tree.nv - solution.rank.rank;
-  summary_.redundant = dependent_row_names(model_, solution.dependent);
+  std::vector<char> dependent = solution.dependent;
+  if (model_.row_count() <= kMostRowsToRank) {  // the same as in a check, whatever the formulation lives with
+    summary_.rank = RowRank().decide(equations_->system(), dependent).rank;
+    for (int row : equations_->system().inactive_rows()) dependent[static_cast<std::size_t>(row)] = 0;
+  }
+  summary_.dof = model_.tree.nv - summary_.rank;
+  summary_.redundant = dependent_row_names(model_, dependent);
   if (!status.ok()) return stop(status.trouble);
   if (!summary_.redundant.empty() && !diagnose_start()) return false;
   look();
