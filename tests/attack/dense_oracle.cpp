@@ -482,6 +482,10 @@ void DenseOracle::find_rank() {
       if (const Real size = std::sqrt(A.col(k).norm()); size > 0) column_scale_[k] /= size, A.col(k) /= size;
   }
   if (n == 0) return;
+  for (Index i = 0; i < m; ++i) {  // rows of rounding only: what they could be
+    const Real size = rows_[static_cast<std::size_t>(i)].bounds.transpose().cwiseProduct(column_scale_).maxCoeff();
+    if (A.row(i).isZero(0) && size > 0) row_scale_[i] = 1 / size;
+  }
   const Eigen::JacobiSVD<RealMatrix> svd(A, Eigen::ComputeThinU | Eigen::ComputeThinV);
   U_ = svd.matrixU(), V_ = svd.matrixV(), sigma_ = svd.singularValues();
   const Real largest = sigma_[0];
