@@ -482,6 +482,10 @@ void DenseOracle::find_rank() {
       if (const Real size = std::sqrt(A.col(k).norm()); size > 0) column_scale_[k] /= size, A.col(k) /= size;
   }
   if (n == 0) return;
+  for (Index i = 0; i < m; ++i) {  // rows of rounding only: what they could be
+    const Real size = rows_[static_cast<std::size_t>(i)].bounds.transpose().cwiseProduct(column_scale_).maxCoeff();
+    if (A.row(i).isZero(0) && size > 0) row_scale_[i] = 1 / size;
+  }
   const Eigen::JacobiSVD<RealMatrix> svd(A, Eigen::ComputeThinU | Eigen::ComputeThinV);
   U_ = svd.matrixU(), V_ = svd.matrixV(), sigma_ = svd.singularValues();
   const Real largest = sigma_[0];
@@ -500,8 +504,9 @@ RealVector DenseOracle::consistent_velocity(const RealVector& wish) const {
   RealVector u = RealVector::Zero(row_scale_.size());
   for (std::size_t i = 0; i < rows_.size(); ++i) u[static_cast<Index>(i)] = rows_[i].u;
   const auto Vr = V_.leftCols(rank_);
-  RealVector y = wish.cwiseQuotient(column_scale_);
-  y -= Vr * (Vr.transpose() * y).eval();
+  const RealVector wished = wish.cwiseQuotient(column_scale_);
+  RealVector y = wished - Vr * (Vr.transpose() * wished).eval();
+  if (y.norm() < Real(1e-12L) * wished.norm()) y.setZero();  // nothing can move
   const RealVector along = U_.leftCols(rank_).transpose() * row_scale_.cwiseProduct(u);
   y += Vr * along.cwiseQuotient(sigma_.head(rank_));
   return column_scale_.cwiseProduct(y);
@@ -609,8 +614,8 @@ DenseOracle::Accelerations DenseOracle::solve() const {
     const RealVector y = (U_.leftCols(rank_).transpose() * scaled_b).cwiseQuotient(sigma_.head(rank_));
     const RealVector left = scaled_b - U_.leftCols(rank_) * (U_.leftCols(rank_).transpose() * scaled_b).eval();
     const Real largest_v = v_.cwiseQuotient(column_scale_).cwiseAbs().maxCoeff();
-    result.contradiction = left.cwiseAbs().maxCoeff() / (scaled_b.cwiseAbs().maxCoeff() + largest_v * largest_v + Real(1e-30L));
-    result.velocity_error = row_scale_.cwiseProduct(rate).cwiseAbs().maxCoeff() / (largest_v + Real(1e-30L));
+    result.contradiction = left.cwiseAbs().maxCoeff() / (scaled_b.cwiseAbs().maxCoeff() + largest_v * largest_v + Real(1e-300L));
+    result.velocity_error = row_scale_.cwiseProduct(rate).cwiseAbs().maxCoeff() / (largest_v + Real(1e-300L));
     vdot = column_scale_.cwiseProduct(V_.leftCols(rank_) * y);
     const Index free = n - rank_;
     if (free > 0) {

@@ -36,8 +36,13 @@ struct Options {
   std::vector<std::string> modes;
   std::string out = "attack-failures";
   std::vector<std::string> files;
-  bool verbose = false;
+  bool units = false;
 };
+
+Spec mechanism(const Options& options, std::uint64_t seed) {
+  const Spec spec = random_mechanism(seed);
+  return options.units ? in_units(spec, random_units(seed)) : spec;
+}
 
 /// Words of the same kind become the same: names, numbers and what stands in quotes are taken out.
 std::string kind_of_words(const std::string& words) {
@@ -78,14 +83,16 @@ struct Tally {
 
 struct Report {
   long mechanisms = 0;
-  std::map<std::string, long> left_out;
+  std::map<std::string, std::pair<long, std::uint64_t>> left_out;  // how often, and a seed
   std::map<std::string, Tally> modes;
   std::set<std::uint64_t> bad;
 
   void add(std::uint64_t seed, const std::vector<std::string>& fields) {
     if (fields[0] == "end") {
       ++mechanisms;
-      if (!fields[1].empty()) ++left_out[fields[1]];
+      if (fields[1].empty()) return;
+      auto& [count, example] = left_out.try_emplace(fields[1], 0, seed).first->second;
+      ++count;
       return;
     }
     Tally& tally = modes[fields[0]];
@@ -106,9 +113,9 @@ struct Report {
 
   void print(const std::vector<std::string>& order) const {
     long out = 0;
-    for (const auto& [why, count] : left_out) out += count;
+    for (const auto& [why, count] : left_out) out += count.first;
     fmt::print("{} mechanisms, {} judged\n", mechanisms, mechanisms - out);
-    for (const auto& [why, count] : left_out) fmt::print("  left out as {}: {}\n", why, count);
+    for (const auto& [why, count] : left_out) fmt::print("  left out as {}: {} (seed {})\n", why, count.first, count.second);
     fmt::print("\n{:<22} {:>7} {:>8} {:>6}  {:>13}\n", "mode", "right", "refused", "wrong", "worst right");
     for (const std::string& mode : order) {
       const auto at = modes.find(mode);
@@ -167,7 +174,7 @@ void work(const Options& options, std::uint64_t from, std::uint64_t end, int out
     };
     alarm(options.patience);
     say("begin");
-    for (const std::string& line : judged_lines(random_mechanism(seed), options)) say(line);
+    for (const std::string& line : judged_lines(mechanism(options, seed), options)) say(line);
   }
 }
 
@@ -279,13 +286,14 @@ int main(int argc, char** argv) {
                  fmt::format("ways to solve, separated by commas; default: {}", fmt::join(attack_modes(), ",")));
   app.add_option("--out", options.out, "folder for the mechanisms that fail");
   app.add_option("files", options.files, "judge these model files instead");
+  app.add_flag("--units", options.units, "each mechanism in units of its own: masses 1e-12 to 1e12, lengths 1e-9 to 1e9");
   bool print = false;
   app.add_flag("--print", print, "print the mechanism of the seed, and judge nothing");
   CLI11_PARSE(app, argc, argv);
   if (options.jobs <= 0) options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   options.modes = modes.empty() ? attack_modes() : split(modes, ',');
   if (print) {
-    std::cout << to_toml(random_mechanism(options.seed));
+    std::cout << to_toml(mechanism(options, options.seed));
     return 0;
   }
   if (!options.files.empty()) return judge_files(options) > 0 ? 1 : 0;
@@ -298,7 +306,7 @@ int main(int argc, char** argv) {
   if (report.bad.empty()) return 0;
   std::filesystem::create_directories(options.out);
   for (std::uint64_t seed : report.bad)
-    std::ofstream(std::filesystem::path(options.out) / fmt::format("{}.toml", seed)) << to_toml(random_mechanism(seed));
+    std::ofstream(std::filesystem::path(options.out) / fmt::format("{}.toml", seed)) << to_toml(mechanism(options, seed));
   fmt::print("\n{} mechanisms that fail are in {}\n", report.bad.size(), options.out);
   return 1;
 }

@@ -9,6 +9,7 @@
 #include <functional>
 #include <numbers>
 #include <random>
+#include <regex>
 
 #include "linkwork/io/model_file.h"
 #include "linkwork/spatial/so3.h"
@@ -863,6 +864,113 @@ class Generator {
 Spec random_mechanism(std::uint64_t seed) {
   Spec spec = Generator(seed).make();
   return read_model_text(to_toml(spec), spec.name + ".toml");
+}
+
+Units random_units(std::uint64_t seed) {
+  Random random(seed ^ 0xA5A5A5A5u);
+  const double mass = random.decades(-12.0, 12.0);
+  return {mass, random.decades(-9.0, 9.0)};
+}
+
+namespace {
+
+class UnitChange {
+ public:
+  UnitChange(const Spec& spec, const Units& units) : spec_(spec), mass_(units.mass), length_(units.length) {}
+
+  Spec changed() {
+    Spec spec = spec_;
+    spec.settings.gravity *= length_;
+    for (BodySpec& body : spec.bodies) {
+      body.mass *= mass_;
+      body.com *= length_;
+      body.inertia *= mass_ * length_ * length_;
+    }
+    for (JointSpec& joint : spec.joints) change(joint);
+    for (ClosureSpec& closure : spec.closures) change(closure);
+    for (ForceSpec& force : spec.forces) change(force);
+    return spec;
+  }
+
+ private:
+  static bool is_length(const std::string& type, std::size_t component) {
+    if (type == "prismatic" || type == "translational") return true;
+    if (type == "cylindrical") return component == 1;
+    if (type == "planar") return component < 2;
+    return type == "free" && component < 3;
+  }
+  /// Of a coordinate by its name: "joint" or "joint.component".
+  double unit(const std::string& name) const {
+    for (const JointSpec& joint : spec_.joints) {
+      if (name == joint.name) return is_length(joint.type, 0) ? length_ : 1.0;
+      if (!name.starts_with(joint.name + ".")) continue;
+      const std::string component = name.substr(joint.name.size() + 1);
+      const bool length = component == "x" || component == "y" || component == "z";
+      return length && joint.type != "spherical" ? length_ : 1.0;
+    }
+    return 1.0;
+  }
+  /// The expression of the old numbers.
+  Expression of_old(const Expression& expression, Variables allowed, double factor) const {
+    if (expression.is_constant()) return Expression::constant(factor * expression.constant_value());
+    static const std::regex variable(R"([qv]\.([A-Za-z0-9_]+(\.[A-Za-z]+)?))");
+    const std::string& text = expression.text();
+    std::string changed;
+    auto from = text.cbegin();
+    for (std::sregex_iterator it(text.begin(), text.end(), variable), end; it != end; ++it) {
+      changed.append(from, text.cbegin() + it->position());
+      changed += fmt::format("({}/{})", it->str(), unit((*it)[1].str()));
+      from = text.cbegin() + it->position() + it->length();
+    }
+    changed.append(from, text.cend());
+    return Expression::parse(fmt::format("{}*({})", factor, changed), {}, allowed, {});
+  }
+
+  void change(JointSpec& joint) const {
+    joint.parent.at *= length_;
+    joint.child.at *= length_;
+    joint.pitch *= length_;
+    for (std::size_t k = 0; k < joint.position.size(); ++k) joint.position[k] *= is_length(joint.type, k) ? length_ : 1.0;
+    for (std::size_t k = 0; k < joint.velocity.size(); ++k) joint.velocity[k] *= is_length(joint.type, k) ? length_ : 1.0;
+    const double law = is_length(joint.type, 0) && joint.type != "planar" ? mass_ : mass_ * length_ * length_;
+    joint.damping *= law;
+    joint.stiffness *= law;
+    joint.rest *= is_length(joint.type, 0) ? length_ : 1.0;
+  }
+
+  void change(ClosureSpec& closure) const {
+    closure.a.at *= length_;
+    closure.b.at *= length_;
+    for (double* length : {&closure.pitch, &closure.length, &closure.radius, &closure.radius_a}) *length *= length_;
+    for (std::size_t k = 0; k < closure.coefficients.size(); ++k) closure.coefficients[k] /= unit(closure.joints[k]);
+    if (closure.type == "drive" || closure.type == "speed-drive")
+      closure.value = of_old(closure.value, Variables::kTime, unit(closure.joints[0]));
+    if (closure.type == "friction-drive")
+      closure.value = of_old(closure.value, Variables::kTimeAndPositions, unit(closure.joints[1]) / unit(closure.joints[0]));
+    if (closure.type == "expression") closure.value = of_old(closure.value, Variables::kTimeAndPositions, 1.0);
+    if (closure.type == "pfaffian") closure.value = of_old(closure.value, Variables::kState, 1.0);
+  }
+
+  void change(ForceSpec& force) const {
+    const double newton = mass_ * length_;
+    force.a.at *= length_;
+    force.b.at *= length_;
+    force.length *= length_;
+    force.stiffness *= mass_;
+    force.damping *= mass_;
+    if (!force.joint.empty()) force.value = of_old(force.value, Variables::kState, newton * length_ / unit(force.joint));
+    for (Expression& f : force.force) f = of_old(f, Variables::kState, newton);
+    for (Expression& n : force.torque) n = of_old(n, Variables::kState, newton * length_);
+  }
+
+  const Spec& spec_;
+  double mass_, length_;
+};
+
+}  // namespace
+
+Spec in_units(const Spec& spec, const Units& units) {
+  return read_model_text(to_toml(UnitChange(spec, units).changed()), spec.name + ".toml");
 }
 
 namespace {
