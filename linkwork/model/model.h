@@ -229,7 +229,7 @@ struct Model {
     double length = 1.0;     // the longest distance within a body
     double rate = 0.0;       // of a pendulum of that length, 1/s; 0 without gravity
     VecX<double> velocity;   // by velocity coordinate: the length where it slides, 1 where it turns
-    VecX<double> row;        // by constraint row: the length if phi is one, 1 if it is an angle
+    VecX<double> row;        // by constraint row: the length if phi is one, 1 if it is an angle, or what a relation changes by
     VecX<double> tolerance;  // by row: what the constraint tolerance is relative to; 1 where the user gave it in m
   };
   Units units;

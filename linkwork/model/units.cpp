@@ -1,5 +1,6 @@
-#include <random>
+#include <cmath>
 
+#include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
 
 namespace linkwork {
@@ -61,6 +62,28 @@ void measure_rows(const FrameClosure& closure, double length, VecX<double>& unit
     if (!rows[static_cast<std::size_t>(r)].on_p.isZero(0.0)) unit[closure.first_row + r] = length;
 }
 
+/// How much a relation of coordinates changes with them at the start, each in its unit.
+double unit_of(const Model& model, const CoordinateClosure& closure) {
+  using Kind = Variable::Kind;
+  const std::vector<Variable>& slots = closure.phi.slots;
+  std::vector<Jet> jets(slots.size());
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (slots[s].kind == Kind::kParameter) jets[s] = model.parameters[static_cast<std::size_t>(slots[s].index)].start;
+    if (slots[s].kind == Kind::kPosition)
+      jets[s] = model.joints[slots[s].coordinate.joint()].start[static_cast<std::size_t>(slots[s].coordinate.component)];
+  }
+  double unit = 0.0;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (!closure.acts_on(slots[s])) continue;
+    jets[s].d1 = 1.0;
+    const double slope = closure.phi.expression.evaluate<Jet>(std::span<const Jet>(jets)).d1;
+    jets[s].d1 = 0.0;
+    const bool is_length = model.joints[slots[s].coordinate.joint()].kind->is_length(slots[s].coordinate.component);
+    unit = std::max(unit, std::abs(slope) * (is_length ? model.units.length : 1.0));
+  }
+  return unit;
+}
+
 }  // namespace
 
 void measure(Model& model) {
@@ -77,9 +100,7 @@ void measure(Model& model) {
   units.row.setOnes(model.row_count());
   for (const FrameClosure& closure : model.frame_closures) measure_rows(closure, units.length, units.row);
   for (const CoordinateClosure& closure : model.coordinate_closures)
-    for (const Variable& slot : closure.phi.slots)
-      if (closure.acts_on(slot) && model.joints[slot.coordinate.joint()].kind->is_length(slot.coordinate.component))
-        units.row[closure.row] = units.length;
+    if (const double unit = unit_of(model, closure); unit > 0.0 && std::isfinite(unit)) units.row[closure.row] = unit;
   units.tolerance = model.settings.tolerance_in_metres ? VecX<double>::Ones(model.row_count()) : units.row;
 }
 
