@@ -14,7 +14,6 @@
 #include "linkwork/dynamics/manifold_projection.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/linalg/gigsp.h"
-#include "linkwork/tree/aba.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -163,52 +162,27 @@ class Neighbourhood {
   std::vector<char> dependent_;
 };
 
-/// A M^-1 A' in units of the rows' scales.
-MatX<double> scaled_response(System& system) {
-  ConstraintTerms& terms = system.terms();
-  aba_inertias(system.tree(), system.work());
-  for (ForceColumns& columns : terms.groups) columns.reduce(system.tree(), system.work());
-  MatX<double> S = MatX<double>::Zero(terms.rows(), terms.rows());
-  VecX<double> unit(terms.rows());
-  std::array<double, kMaxRows * kMaxRows> block;
-  for (std::size_t a = 0; a < terms.groups.size(); ++a) {
-    const int rows = terms.groups[a].columns(), first = terms.first_rows[a];
-    for (int r = 0; r < rows; ++r) {
-      const double scale = terms.groups[a].scale(r);
-      unit[first + r] = scale > 0.0 ? 1.0 / std::sqrt(scale) : 0.0;
-    }
-    for (std::size_t b = 0; b <= a; ++b) {
-      const auto common = common_support(terms.groups[a], terms.groups[b]);
-      if (common.empty()) continue;
-      const int columns = terms.groups[b].columns(), second = terms.first_rows[b];
-      weighted_product(terms.groups[a], terms.groups[b], common, block.data());
-      for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c)
-          S(first + r, second + c) = S(second + c, first + r) = block[static_cast<std::size_t>(r * columns + c)];
-    }
-  }
-  return unit.asDiagonal() * S * unit.asDiagonal();
-}
-
-/// Rank, condition and distance from a singular position. Returns the dependent rows.
+/// Rank, condition and distance from a singular position, by the geometry alone. Returns the dependent rows.
 std::vector<char> measure(const Model& model, System& system, Diagnosis& diagnosis) {
-  LoopElimination loops(system.tree(), system.terms().groups);
-  loops.inward_unforced(system.tree(), system.work(), system.terms().groups, system.terms().b);
-  diagnosis.rank = loops.rank().rank;
-  std::vector<char> dependent = loops.dependent();
-  if (model.row_count() <= kMostRowsToRank) diagnosis.rank = RowRank().decide(system, dependent).rank;
-  for (int row : system.inactive_rows()) dependent[static_cast<std::size_t>(row)] = 1;
-  if (diagnosis.rank == 0) return dependent;
+  std::vector<char> dependent(static_cast<std::size_t>(model.row_count()));
   if (model.row_count() > kMostRowsToRank) {
+    LoopElimination loops(system.tree(), system.terms().groups);
+    loops.inward_unforced(system.tree(), system.work(), system.terms().groups, system.terms().b);
+    diagnosis.rank = loops.rank().rank;
     diagnosis.estimated = true;
     diagnosis.condition = 1.0 / loops.rank().weakest;
     diagnosis.distance = std::sqrt(loops.rank().weakest);
-    return dependent;
+    return loops.dependent();
   }
+  RowRank rank;
+  diagnosis.rank = rank.decide(system, dependent).rank;
+  if (diagnosis.rank == 0) return dependent;
   std::vector<int> kept = marked_last(dependent);
   kept.resize(static_cast<std::size_t>(diagnosis.rank));
-  const MatX<double> S = scaled_response(system)(kept, kept);
-  const Eigen::SelfAdjointEigenSolver<MatX<double>> eigen(S);
+  MatX<double> rows = system.jacobian() * model.units.velocity.asDiagonal();
+  rows.array().colwise() /= rank.scale().array().max(1e-300).sqrt();
+  const MatX<double> of_kept = rows(kept, Eigen::all);
+  const Eigen::SelfAdjointEigenSolver<MatX<double>> eigen(of_kept * of_kept.transpose());
   const double smallest = std::max(0.0, eigen.eigenvalues()[0]);
   diagnosis.condition = eigen.eigenvalues().tail(1)[0] / std::max(smallest, 1e-300);
   diagnosis.distance = std::min(1.0, std::sqrt(smallest));

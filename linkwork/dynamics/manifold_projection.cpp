@@ -49,7 +49,8 @@ void ManifoldProjection::respond_by_geometry(System& system, const VecX<double>&
   rows_.noalias() = system.jacobian() * unit_.asDiagonal();
   if (positions)
     for (int row : velocity_rows_) rows_.row(row).setZero();
-  row_scales(system.jacobian_bounds(), unit_.cwiseAbs2(), scale_);
+  weights_ = unit_.cwiseAbs2();
+  row_scales(system.jacobian_bounds(), weights_, scale_);
   basis_.factor(rows_, scale_);
   basis_.shortest_solution(error, change_);
   change_.array() *= unit_.array();

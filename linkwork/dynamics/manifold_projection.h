@@ -46,7 +46,7 @@ class ManifoldProjection {
   LoopElimination loops_;
   RowBasis basis_;
   MatX<double> rows_;
-  VecX<double> lambda_, change_, scale_, error_, unit_, missed_, size_;
+  VecX<double> lambda_, change_, scale_, error_, unit_, weights_, missed_;
 };
 
 }  // namespace linkwork

@@ -31,15 +31,19 @@ class AugmentedLagrangian : public Formulation {
     terms_.update(system);
     const ConstraintTerms& c = system.terms();
     target_ = c.b - 2.0 * penalty_.xi * penalty_.omega * c.rate - penalty_.omega * penalty_.omega * c.phi;
+    // Rows that depend on others are met with them; how well is of no interest, as they may be rounding only.
+    solution.rank = terms_.decide_rank(system, solution.dependent);
+    measure_ = terms_.row_unit();
+    for (Eigen::Index i = 0; i < m_; ++i)
+      if (solution.dependent[static_cast<std::size_t>(i)] != 0) measure_[i] = 0.0;
     if (!find_penalty(solution))
       return {
           "formulation 'augmented-lagrangian': a motion has neither inertia nor a constraint; give its body inertia, or "
           "use 'lagrange', which names it"};
     if (m_ == 0) return {};
-    solution.rank = terms_.decide_rank(system, solution.dependent);
     solution.inconsistency = solution.rank.rank == m_ ? 0.0 : error_.cwiseAbs().maxCoeff();
     // Who limits iterations, or feeds errors back, asks for something else than the exact solution.
-    return limited_ || penalty_.omega > 0.0 ? Status{} : terms_.verify(kName, solution);
+    return limited_ || penalty_.omega > 0.0 ? Status{} : terms_.verify(system, kName, solution);
   }
 
  private:
@@ -84,7 +88,7 @@ class AugmentedLagrangian : public Formulation {
     }
   }
 
-  double in_units(const VecX<double>& x) const { return m_ == 0 ? 0.0 : x.cwiseProduct(terms_.row_unit()).cwiseAbs().maxCoeff(); }
+  double in_units(const VecX<double>& x) const { return m_ == 0 ? 0.0 : x.cwiseProduct(measure_).cwiseAbs().maxCoeff(); }
 
   int m_;
   Penalty penalty_;
@@ -92,7 +96,7 @@ class AugmentedLagrangian : public Formulation {
   DenseTerms terms_;
   MatX<double> matrix_, weighted_;
   Eigen::LLT<MatX<double>> factor_;
-  VecX<double> target_, weights_, pushed_, met_, error_;
+  VecX<double> target_, measure_, weights_, pushed_, met_, error_;
 };
 
 }  // namespace

@@ -48,9 +48,19 @@ void DenseTerms::scale_rows(System& system) {
   row_unit_ = scale_.unaryExpr([](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; });
 }
 
+/// Whether dependent rows ask for something that the others do not give.
+bool DenseTerms::contradict(System& system) {
+  constexpr double kRounding = 1e-7;
+  rows_.factor(*A_, system.jacobian_bounds(), units_->velocity);
+  VecX<double> vdot;
+  rows_.solve(*b_, vdot);
+  const VecX<double> off = (*A_ * vdot - *b_).cwiseAbs(), size = A_->cwiseAbs() * vdot.cwiseAbs() + b_->cwiseAbs();
+  return off.cwiseQuotient(units_->row).maxCoeff() > kRounding * std::max(usual_, size.cwiseQuotient(units_->row).maxCoeff());
+}
+
 /// Errors are measured by the largest of the terms, rows and coordinates in their units; at rest these are the accelerations that
 /// gravity could give.
-Status DenseTerms::verify(std::string_view formulation, const Solution& solution) {
+Status DenseTerms::verify(System& system, std::string_view formulation, const Solution& solution) {
   constexpr double kEnough = 1e-9;
   vdot_size_ = solution.vdot.cwiseAbs();
   unmet_ = *b_;
@@ -63,7 +73,7 @@ Status DenseTerms::verify(std::string_view formulation, const Solution& solution
     size = std::max(size, row_size_[i] / units_->row[i]);
     off = std::max(off, std::abs(unmet_[i]) / units_->row[i]);
   }
-  if (off > kEnough * size && solution.rank.rank < unmet_.size()) {
+  if (off > kEnough * size && solution.rank.rank < unmet_.size() && contradict(system)) {
     // Of rows that contradict one another all may be met as well as they can together, instead of the independent ones alone.
     size = off = 0.0;
     unmet_.array() *= row_unit_.array().square();

@@ -5,6 +5,7 @@
 
 #include "linkwork/dynamics/catalog.h"
 #include "linkwork/dynamics/redundancy.h"
+#include "linkwork/linalg/ranked_rows.h"
 
 namespace linkwork {
 
@@ -33,10 +34,11 @@ class DenseTerms {
   Rank decide_rank(System& system, std::span<char> dependent) { return rank_.decide(system, dependent); }
 
   /// Trouble if the solution is not one: A vdot = b, as far as the rows agree, and M vdot = force + A' lambda.
-  Status verify(std::string_view formulation, const Solution& solution);
+  Status verify(System& system, std::string_view formulation, const Solution& solution);
 
  private:
   void scale_rows(System& system);
+  bool contradict(System& system);
 
   const MatX<double>* M_ = nullptr;
   const MatX<double>* A_ = nullptr;
@@ -46,6 +48,7 @@ class DenseTerms {
   VecX<double> vdot_size_, row_size_, unmet_;
   double usual_ = 0.0;  // a usual acceleration, 1/s^2
   RowRank rank_;
+  RankedRows rows_;
   Eigen::LLT<MatX<double>> mass_;
 };
 

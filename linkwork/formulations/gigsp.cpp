@@ -62,7 +62,14 @@ class GigspFormulation : public Formulation {
     }
     solution.rank = inverse_.rank();
     std::ranges::copy(inverse_.dependent(), solution.dependent.begin());
-    return reuse_ ? Status{} : terms_.verify(kName, solution);
+    if (reuse_ || tolerance_ != kRankTolerance) return {};
+    by_geometry_.resize(solution.dependent.size());
+    if (const int rank = terms_.decide_rank(system, by_geometry_).rank; rank != solution.rank.rank)
+      return {
+          fmt::format("formulation 'gigsp' finds {} independent rows by their effect on the masses, where the geometry has {}; "
+                      "use 'schur'",
+                      solution.rank.rank, rank)};
+    return terms_.verify(system, kName, solution);
   }
 
   void forget() override { refreshed_ = std::numeric_limits<double>::infinity(); }
@@ -100,6 +107,7 @@ class GigspFormulation : public Formulation {
   Eigen::LLT<MatX<double>> kept_mass_;
   MatX<double> rows_;
   VecX<double> rhs_, y_, added_;
+  std::vector<char> by_geometry_;
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ class Lagrange : public Formulation {
       solution.vdot += x_.head(n_).cwiseProduct(terms_.velocity_unit());
       solution.lambda += x_.tail(m_).cwiseProduct(terms_.row_unit());
     }
-    return terms_.verify("lagrange", solution);
+    return terms_.verify(system, "lagrange", solution);
   }
 
  private:

@@ -41,7 +41,7 @@ class NullspaceQr : public Formulation {
     solution.lambda.setZero();
     for (int k = 0; k < r; ++k) solution.lambda[pivots[k]] = picked_[k] * space_.terms().row_unit()[pivots[k]];
     solution.inconsistency = unmet_acceleration(space_.terms(), solution.vdot, solution.dependent);
-    return space_.terms().verify("nullspace-qr", solution);
+    return space_.terms().verify(system, "nullspace-qr", solution);
   }
 
  private:

@@ -37,7 +37,7 @@ class NullspaceSvd : public Formulation {
     solution.lambda.noalias() = svd_.matrixU().leftCols(r) * share_;  // (3)
     solution.lambda.array() *= space_.terms().row_unit().array();
     solution.inconsistency = unmet_acceleration(space_.terms(), solution.vdot, solution.dependent);
-    return space_.terms().verify("nullspace-svd", solution);
+    return space_.terms().verify(system, "nullspace-svd", solution);
   }
 
  private:

@@ -29,14 +29,18 @@ class Proximal : public Formulation {
     rows_.noalias() = terms_.A().transpose() * terms_.row_unit().asDiagonal();
     terms_.mass().matrixL().solveInPlace(rows_);
     gram_.noalias() = rows_.transpose() * rows_;  // (1)
+    // Rows that depend on others are met with them; how well is of no interest, as they may be rounding only.
     solution.rank = terms_.decide_rank(system, solution.dependent);
+    counts_.setOnes(m_);
+    for (Eigen::Index i = 0; i < m_; ++i)
+      if (solution.dependent[static_cast<std::size_t>(i)] != 0) counts_[i] = 0.0;
     solution.lambda.setZero();
     double before = std::numeric_limits<double>::infinity();
     for (;;) {
       rhs_ = terms_.b();
       rhs_.noalias() -= terms_.A() * solution.vdot;
       rhs_.array() *= terms_.row_unit().array();
-      const double error = rhs_.cwiseAbs().maxCoeff();
+      const double error = size(rhs_);
       if (!(error < 0.5 * before)) break;
       before = error;
       iterate();
@@ -46,29 +50,31 @@ class Proximal : public Formulation {
       solution.lambda += lambda_.cwiseProduct(terms_.row_unit());
     }
     solution.inconsistency = solution.rank.rank == m_ ? 0.0 : rhs_.cwiseProduct(terms_.scale().cwiseSqrt()).cwiseAbs().maxCoeff();
-    return terms_.verify(kName, solution);
+    return terms_.verify(system, kName, solution);
   }
 
  private:
+  double size(const VecX<double>& x) const { return x.cwiseProduct(counts_).cwiseAbs().maxCoeff(); }
+
   void iterate() {
     constexpr double kStagnation = 0.5, kRaise = 1e3, kMost = 1e13, kEnough = 1e-11;
     lambda_.setZero(m_);
     left_ = rhs_;
-    const double size = rhs_.cwiseAbs().maxCoeff();
+    const double wanted = size(rhs_);
     for (double alpha = alpha_;; alpha *= kRaise) {
       shifted_ = gram_;
       shifted_.diagonal().array() += 1.0 / alpha;
       factor_.compute(shifted_);
-      double error = left_.cwiseAbs().maxCoeff(), before = std::numeric_limits<double>::infinity();
-      for (int i = 0; i < iterations_ && error > tolerance_ * size && error < kStagnation * before; ++i) {
+      double error = size(left_), before = std::numeric_limits<double>::infinity();
+      for (int i = 0; i < iterations_ && error > tolerance_ * wanted && error < kStagnation * before; ++i) {
         before = error;
         factor_.solveInPlace(left_);
         lambda_ += left_;  // (2)
         left_ = rhs_;
         left_.noalias() -= gram_ * lambda_;
-        error = left_.cwiseAbs().maxCoeff();
+        error = size(left_);
       }
-      if (error <= kEnough * size || alpha >= kMost) return;
+      if (error <= kEnough * wanted || alpha >= kMost) return;
     }
   }
 
@@ -79,7 +85,7 @@ class Proximal : public Formulation {
   DenseTerms terms_;
   MatX<double> rows_, gram_, shifted_;
   Eigen::LLT<MatX<double>> factor_;
-  VecX<double> rhs_, lambda_, left_, y_;
+  VecX<double> rhs_, lambda_, left_, y_, counts_;
 };
 
 }  // namespace

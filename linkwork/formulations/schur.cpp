@@ -51,6 +51,7 @@ class Schur : public Formulation {
   static constexpr double kWeak = 1e-4;      // pivots above it lose no digits that matter
   static constexpr double kEnough = 1e-12;   // of what rows miss
   static constexpr double kAccepted = 1e-9;  // if rounding does not allow for more
+  static constexpr double kLost = 1e-3;      // beyond rounding: the rows' inverse is wrong
   static constexpr double kInVain = 1e-6;    // what dependent rows may ask for, off the constraints
 
   /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or bodies that float, each for itself (FA).
@@ -76,7 +77,7 @@ class Schur : public Formulation {
   /// Holds the solution against the rows, where there is reason to, and mends it.
   bool is_solved(System& system, Solution& solution) {
     const bool has_dependent = loops_.rank().rank < system.active_rows(), is_weak = unequal_ || loops_.rank().weakest < kWeak;
-    if (missed_.size() == 0 || (!is_weak && !has_dependent)) return true;
+    if (missed_.size() == 0 || (!is_weak && !has_dependent && loans_.empty())) return true;
     TreeWork<double>& work = system.work();
     const ConstraintTerms& terms = system.terms();
     missed_ = terms.b;
@@ -85,8 +86,9 @@ class Schur : public Formulation {
     size_ =
         std::max(sizes_.cwiseQuotient(system.model().units.row).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
     if (has_dependent && missed(system, true) > kInVain) return false;
-    if (!is_weak || missed(system, false) <= kEnough) return true;
-    if (!loans_.empty()) return missed(system, false) <= kAccepted;
+    if (missed(system, false) > kLost) return false;
+    if (loans_.empty() && (!is_weak || missed(system, false) <= kEnough)) return true;
+    if (!loans_.empty()) return missed(system, false) <= kAccepted && forces_balance(system, solution);
     tau_ = work.tau;
     for (int round = 0; round < 2 && missed(system, false) > kEnough; ++round) {
       loops_.inward_unforced(system.tree(), work, terms.groups, missed_);
@@ -96,7 +98,28 @@ class Schur : public Formulation {
       solution.lambda += added_;
     }
     work.tau = tau_;
-    return missed(system, false) <= kAccepted;
+    return missed(system, false) <= kAccepted && missed(system, true) <= kInVain;
+  }
+
+  /// Whether what was lent has been taken back: M vdot + c = tau + A' lambda.
+  bool forces_balance(System& system, const Solution& solution) {
+    TreeWork<double>& work = system.work();
+    const ConstraintTerms& terms = system.terms();
+    tau_ = work.tau;
+    applied_ = work.applied;
+    const bool any_applied = work.any_applied;
+    for (std::size_t g = 0; g < terms.groups.size(); ++g)
+      terms.groups[g].add_to_forces(solution.lambda.data() + terms.first_rows[g], work);
+    inverse_dynamics(system.tree(), solution.vdot.data(), work, balance_);
+    balance_ -= work.tau;
+    const VecX<double>& unit = system.model().units.velocity;
+    double size = 0.0;
+    for (const Wrench<double>& F : work.applied) size = std::max({size, F.n.norm(), F.f.norm() * system.model().units.length});
+    const double off = balance_.cwiseProduct(unit).cwiseAbs().maxCoeff();
+    work.tau = tau_;
+    work.applied = applied_;
+    work.any_applied = any_applied;
+    return off <= kAccepted * std::max(size, work.tau.cwiseProduct(unit).cwiseAbs().maxCoeff());
   }
 
   Status solve_by_recursion(System& system, Solution& solution) {
@@ -253,7 +276,8 @@ class Schur : public Formulation {
   }
 
   LoopElimination loops_;
-  VecX<double> zero_, missed_, sizes_, change_, added_, tau_;
+  VecX<double> zero_, missed_, sizes_, change_, added_, tau_, balance_;
+  std::vector<Wrench<double>> applied_;
   bool unequal_;
   double size_ = 0.0;  // the largest of the rows' terms
   std::optional<PartitionedSolution> partition_;

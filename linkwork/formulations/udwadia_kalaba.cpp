@@ -23,7 +23,7 @@ class UdwadiaKalaba : public Formulation {
     terms_.mass().solveInPlace(solution.vdot);  // (1)
     if (m_ == 0) return {};
     constrain(system, solution);
-    return terms_.verify("udwadia-kalaba", solution);
+    return terms_.verify(system, "udwadia-kalaba", solution);
   }
 
  private:
