@@ -108,8 +108,11 @@ double run_error(const Spec& spec, const DenseOracle& oracle, const DenseOracle:
     const FrameMotion& body = oracle.body(spec.bodies[i].name);
     const Real w = body.w.norm(), alpha = at_start.alpha[i].norm();
     speed = std::max({speed, body.v.norm(), at_start.size[i] * w});
+    const Real v = body.v.norm(), a = at_start.a[i].norm(), size = at_start.size[i];
     if (w > 0) time = std::min(time, 1 / w);
     if (alpha > 0) time = std::min(time, 1 / std::sqrt(alpha));
+    if (v > 0 && size > 0) time = std::min(time, size / v);
+    if (a > 0 && size > 0) time = std::min(time, std::sqrt(size / a));
   }
   if (!(time < std::numeric_limits<Real>::infinity())) time = 1;
   Spec shortened = spec;
