@@ -357,7 +357,9 @@ bool KinematicMotion::accept(State&& next) {
   }
   if (state_.t > 0.0) ++summary_.steps;
   look();
-  return true;
+  const bool interrupted = state_.t < settings_.end && observer_.go_on && !observer_.go_on();
+  if (interrupted) summary_.status = kInterrupted;
+  return !interrupted;
 }
 
 void KinematicMotion::look() {

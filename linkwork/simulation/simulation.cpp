@@ -194,6 +194,7 @@ Summary Simulation::run(const Observer& observer) {
   if (resumed_ ? go_on_from(*resumed_) : evaluate_start() && save_if_due())
     while (!has_ended() && advance() && save_if_due()) {
     }
+  if (interrupted_ && observer_.checkpoint) observer_.checkpoint(save());
   const bool ended_by_event = switching_ && !switching_->stopped_by().empty() && summary_.status == "done";
   summary_.completed = state_.t >= settings_.end || ended_by_event;
   if (ended_by_event) summary_.status = fmt::format("ended at t = {:.9g} s by event '{}'", state_.t, switching_->stopped_by());
@@ -219,7 +220,7 @@ bool Simulation::save_if_due() {
   const double reached = state_.t + 1e-9 * settings_.step;
   const auto due = [&] { return static_cast<double>(next_checkpoint_) * observer_.checkpoint_every; };
   if (due() > reached) return true;
-  while (due() <= reached) ++next_checkpoint_;
+  next_checkpoint_ = first_multiple_after(observer_.checkpoint_every, reached);
   const SavedRun saved = save();
   observer_.checkpoint(saved);
   return go_on_from(saved);
@@ -260,6 +261,8 @@ SavedRun Simulation::save() const {
 void Simulation::resume(const SavedRun& saved) {
   const auto fits = [](std::size_t size, Eigen::Index expected) { return static_cast<Eigen::Index>(size) == expected; };
   if (!fits(saved.q.size(), state_.q.size()) || !fits(saved.v.size(), state_.v.size()) ||
+      !fits(saved.z.size(), state_.z.size()) ||
+      saved.grid != first_multiple_after(settings_.step, saved.progress.t + 1e-9 * settings_.step) - 1 ||
       saved.memory.size() != equations_->system().memory().size() || saved.progress.row.size() != columns().size() ||
       saved.warned_limit.size() != warned_limit_.size() || (switching_ && !switching_->accepts(saved.switching)))
     throw InputError({}, fmt::format("what was saved is not of the model '{}'", model_.name));
@@ -497,14 +500,15 @@ bool Simulation::finish_step() {
   std::swap(rates_, next_rates_);
   equations_->system().rebind(state_);
   equations_->accept_step();
-  while (static_cast<double>(grid_ + 1) * settings_.step <= state_.t + 1e-9 * settings_.step) ++grid_;
+  grid_ = first_multiple_after(settings_.step, state_.t + 1e-9 * settings_.step) - 1;
   if (event_due_ && !let_happen()) return false;
   if (switching_) switching_->begin_step();
   look();
   if (next_output() <= state_.t + tie || has_ended()) record();
   if (observer_.progress) observer_.progress(state_.t, settings_.end);
-  if (observer_.go_on && !observer_.go_on()) return stop("it was told to stop");
-  return true;
+  interrupted_ = !has_ended() && observer_.go_on && !observer_.go_on();
+  if (interrupted_) summary_.status = kInterrupted;
+  return !interrupted_;
 }
 
 double Simulation::next_output() const { return static_cast<double>(outputs_) * settings_.output_every; }

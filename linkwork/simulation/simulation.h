@@ -25,7 +25,8 @@ struct Observer {
   std::function<void(std::span<const double> row)> row = {};
   /// Called after every step.
   std::function<void(double t, double end)> progress = {};
-  /// Asked after every step: false stops the run.
+  /// Asked after every step: false stops the run, whose status then is kInterrupted. It can be resumed: with `checkpoint`, that
+  /// is called once more.
   std::function<bool()> go_on = {};
   /// Called before something happens, and after: with everything evaluated at that instant, by the old rules and by the new.
   std::function<void(EquationsOfMotion& equations, bool after)> event = {};
@@ -123,6 +124,7 @@ class Simulation {
   bool warned_singular_ = false;
   std::vector<char> warned_limit_;
   std::optional<SavedRun> resumed_;  // in place of the start
+  bool interrupted_ = false;
   long next_checkpoint_ = 0;
   long evaluations_before_ = 0;  // before the methods were last made
   double wall_before_ = 0.0;     // in an earlier run

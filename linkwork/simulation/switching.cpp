@@ -63,6 +63,8 @@ SavedSwitching Switching::save() const {
 }
 
 bool Switching::accepts(const SavedSwitching& saved) const {
+  const auto is_kind = [](int kind) { return kind >= 0 && kind <= static_cast<int>(FrictionKind::kSlip); };
+  if (!std::ranges::all_of(saved.friction, is_kind)) return false;
   return saved.rows.size() == modes_.rows.size() && saved.joint_forces.size() == modes_.joint_forces.size() &&
          saved.springs.size() == modes_.springs.size() && saved.wrenches.size() == modes_.wrenches.size() &&
          saved.parameters.size() == modes_.parameters.size() && saved.friction.size() == modes_.friction.size() &&
