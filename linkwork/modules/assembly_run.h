@@ -121,6 +121,7 @@ class AssemblyRun {
   std::vector<std::string> remarks_;  // of glues that were replaced
   std::optional<SavedAssembly> resumed_;
   long next_checkpoint_ = 0;
+  bool warned_singular_ = false;
   double wall_before_ = 0.0;  // in an earlier run
   long steps_before_ = 0;
   MeteredTransport::Traffic traffic_before_;  // in this run, of modules that were replaced
