@@ -68,6 +68,7 @@ Status EquationsOfMotion::evaluate_stage(State& state, Derivative& rates) {
 
 /// Friction that slides needs the normal forces, which the solution gives, which depends on the friction.
 Status EquationsOfMotion::solve() {
+  if (model().tree.nv == 0) return {};  // nothing moves
   loaded_.clear();
   const std::vector<DryFriction>& frictions = model().frictions;
   for (std::size_t k = 0; k < frictions.size(); ++k)

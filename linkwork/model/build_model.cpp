@@ -72,6 +72,7 @@ class Builder {
       law.first_switch = model_.switch_count;
       model_.switch_count += static_cast<int>(law.expression.switch_count());
     });
+    measure(model_);
     return std::move(model_);
   }
 

@@ -227,6 +227,24 @@ struct Model {
   std::vector<std::string> notes;  // what was chosen for the user: cut joints
   int switch_count = 0;            // functions that switch in expressions that act on the motion
 
+  /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.
+  struct Units {
+    double length = 1.0;     // the longest distance within a body
+    double rate = 0.0;       // of a pendulum of that length, 1/s; 0 without gravity
+    VecX<double> velocity;   // by velocity coordinate: the length where it slides, 1 where it turns
+    VecX<double> row;        // by constraint row: the length if phi is one, 1 if it is an angle
+    VecX<double> tolerance;  // by row: what the constraint tolerance is relative to; 1 where the user gave it in m
+  };
+  Units units;
+  /// The largest constraint error, phi or A v - u, in units of the tolerance's.
+  double largest_error(const VecX<double>& errors) const {
+    return errors.size() == 0 ? 0.0 : errors.cwiseAbs().cwiseQuotient(units.tolerance).maxCoeff();
+  }
+  /// How fast it moves, 1/s: the fastest coordinate in its unit, or that of a pendulum.
+  double speed(const VecX<double>& v) const {
+    return std::max(units.rate, v.size() == 0 ? 0.0 : v.cwiseAbs().cwiseQuotient(units.velocity).maxCoeff());
+  }
+
   int row_count() const { return static_cast<int>(rows.size()); }
   /// Whether anything can happen between steps.
   bool has_events() const { return !events.empty() || !contacts.empty() || !frictions.empty(); }
@@ -254,5 +272,8 @@ void for_each_law(SomeModel& model, Visit&& visit) {
 std::string coordinate_name(const Joint& joint, const std::string& component);
 
 Model build_model(const Spec& spec);
+
+/// Finds Model::units; the last thing to be done when a model is made.
+void measure(Model& model);
 
 }  // namespace linkwork

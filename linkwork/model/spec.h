@@ -186,6 +186,7 @@ struct Settings {
   double output_every = 0.01;
   double max_step = std::numeric_limits<double>::infinity();  // of integrators that choose their steps
   double constraint_tolerance = 1e-10;
+  bool tolerance_in_metres = false;  // the user gave it: for lengths it then is in m, else relative to the mechanism's size
   Choice coordinates{"auto", {}, {}};
   Choice formulation{"auto", {}, {}};
   Choice stabilization{"projection", {}, {}};

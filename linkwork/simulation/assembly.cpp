@@ -17,9 +17,7 @@ namespace {
 
 class Assembler {
  public:
-  explicit Assembler(const Model& model) : model_(model), system_(model), projection_(model) {
-    for (const Node& node : model.tree.nodes) length_ = std::max(length_, node.p.norm());
-  }
+  explicit Assembler(const Model& model) : model_(model), system_(model), projection_(model) {}
 
   State assemble(AssemblyReport& report) {
     const State given = given_state();
@@ -32,15 +30,15 @@ class Assembler {
     if (position_error() > tolerance()) find_position(given, state);
     system_.update(state);
     lock_joints([](const Joint& joint) { return joint.fixed && joint.velocity_given; });
-    if (velocity_error() > tolerance()) find_velocity(state);
+    if (velocity_error() > tolerance() * model_.speed(state.v)) find_velocity(state);
     describe_changes(given, state, report);
     return state;
   }
 
  private:
   double tolerance() const { return 0.01 * model_.settings.constraint_tolerance; }
-  double position_error() const { return model_.rows.empty() ? 0.0 : system_.terms().phi.cwiseAbs().maxCoeff(); }
-  double velocity_error() const { return model_.rows.empty() ? 0.0 : system_.terms().rate.cwiseAbs().maxCoeff(); }
+  double position_error() const { return model_.largest_error(system_.terms().phi); }
+  double velocity_error() const { return model_.largest_error(system_.terms().rate); }
 
   State given_state() const {
     State state;
@@ -86,21 +84,22 @@ class Assembler {
   void descend(State& state) {
     constexpr int kMostIterations = 200;
     system_.update(state);
-    double error = system_.terms().phi.norm();
+    const auto squared_error = [&] { return system_.terms().phi.cwiseQuotient(model_.units.row).norm(); };
+    double error = squared_error();
     for (int i = 0; i < kMostIterations && position_error() > 1e-3 * tolerance(); ++i) {
       bool better = false;
       for (double fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
         State trial = state;
         system_.update(trial);
         const double change = projection_.correct_position(system_, trial, fraction);
-        const double most = 0.5 * std::max(1.0, length_);
+        constexpr double most = 0.5;  // of the coordinates' units
         if (change > most) {
           trial = state;
           system_.update(trial);
           projection_.correct_position(system_, trial, fraction * most / change);
         }
         system_.update(trial);
-        const double trial_error = system_.terms().phi.norm();
+        const double trial_error = squared_error();
         if (!(trial_error < error)) continue;
         state = trial;
         better = trial_error < 0.999 * error;
@@ -118,36 +117,36 @@ class Assembler {
       const Node& node = model_.tree.nodes[i];
       for (int k = 0; k < velocity_count(node.kind); ++k) {
         const double uniform = 2.0 * static_cast<double>(random()) / static_cast<double>(std::mt19937::max()) - 1.0;
-        if (!system_.work().locked[i]) change[node.v + k] = amplitude * uniform;
+        if (!system_.work().locked[i]) change[node.v + k] = amplitude * uniform * model_.units.velocity[node.v + k];
       }
     }
     displace(model_.tree, state.q.data(), change.data());
   }
 
   void find_velocity(State& state) {
-    for (int i = 0; i < 3 && velocity_error() > tolerance(); ++i) {
+    for (int i = 0; i < 3 && velocity_error() > tolerance() * model_.speed(state.v); ++i) {
       projection_.correct_velocity(system_, state);
       system_.update(state);
     }
-    const double speed = std::max(1.0, state.v.cwiseAbs().maxCoeff());
-    if (velocity_error() > model_.settings.constraint_tolerance * speed) refuse(system_.terms().rate, "started", "velocity");
+    if (velocity_error() > model_.settings.constraint_tolerance * model_.speed(state.v))
+      refuse(system_.terms().rate, "started", "velocity");
   }
 
   [[noreturn]] void refuse(const VecX<double>& errors, const char* what, const char* level) {
     int worst_row = 0;
-    errors.cwiseAbs().maxCoeff(&worst_row);
+    const VecX<double> relative = errors.cwiseAbs().cwiseQuotient(model_.units.tolerance);
+    relative.maxCoeff(&worst_row);
     std::map<std::string, double> by_closure;
+    std::vector<int> unmet;
     for (int i = 0; i < model_.row_count(); ++i) {
+      if (!(relative[i] > model_.settings.constraint_tolerance)) continue;
       double& worst = by_closure[model_.rows[static_cast<std::size_t>(i)].closure];
       worst = std::max(worst, std::abs(errors[i]));
+      unmet.push_back(i);
     }
     std::string list;
     for (const auto& [closure, error] : by_closure)
-      if (error > model_.settings.constraint_tolerance)
-        list += fmt::format("{}'{}' (off by {:.3g})", list.empty() ? "" : ", ", closure, error);
-    std::vector<int> unmet;
-    for (int i = 0; i < model_.row_count(); ++i)
-      if (std::abs(errors[i]) > model_.settings.constraint_tolerance) unmet.push_back(i);
+      list += fmt::format("{}'{}' (off by {:.3g})", list.empty() ? "" : ", ", closure, error);
     const std::vector<std::string> against = closures_against(system_, unmet);
     if (!against.empty()) list += " together with " + listed(against);
     std::string fixed;
@@ -162,21 +161,22 @@ class Assembler {
   void describe_changes(const State& given, const State& state, AssemblyReport& report) const {
     for (const Joint& joint : model_.joints) {
       for (std::size_t k = 0; k < joint.q.size(); ++k)
-        note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), given.q[joint.q[k]], state.q[joint.q[k]]);
+        note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), given.q[joint.q[k]], state.q[joint.q[k]],
+             joint.kind->is_length(static_cast<int>(k)) ? model_.units.length : 1.0);
       for (std::size_t k = 0; k < joint.v.size(); ++k)
-        note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), given.v[joint.v[k]], state.v[joint.v[k]]);
+        note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), given.v[joint.v[k]], state.v[joint.v[k]],
+             model_.units.velocity[joint.v[k]] * model_.speed(state.v));
     }
     std::ranges::stable_sort(report.moved, std::greater{}, [](const auto& m) { return std::abs(m.to - m.from); });
   }
 
-  static void note(AssemblyReport& report, std::string name, double from, double to) {
-    if (std::abs(to - from) > 1e-12) report.moved.push_back({std::move(name), from, to});
+  static void note(AssemblyReport& report, std::string name, double from, double to, double unit) {
+    if (std::abs(to - from) > 1e-12 * unit) report.moved.push_back({std::move(name), from, to});
   }
 
   const Model& model_;
   System system_;
   ManifoldProjection projection_;
-  double length_ = 0.0;
 };
 
 }  // namespace

@@ -225,9 +225,7 @@ void Simulation::warn_of_garbage() {
     warn(fmt::format(
         "the energy is off by {:.2g} of what was exchanged: the motion cannot be trusted; {}", summary_.energy_drift,
         has_fixed_steps() ? "give a smaller step, or an integrator with error control" : "give smaller rtol and atol"));
-  double size = 0.0;
-  for (const Node& node : model_.tree.nodes) size = std::max(size, node.p.norm());
-  if (const double open = summary_.position_error_max; open > kWideOpen * (size > 0.0 ? size : 1.0))
+  if (const double open = summary_.position_error_max; open > kWideOpen * model_.units.length)
     warn(fmt::format("the constraints were off by up to {:.2g}: the mechanism came apart; {}", open,
                      exact_ ? "give a smaller step, or the stabilization 'projection'"
                             : fmt::format("formulation '{}' holds them by forces that were too weak", formulation_.name)));
@@ -336,8 +334,13 @@ bool Simulation::evaluate_start() {
   const Solution& solution = equations_->solution();
   summary_.rows = model_.row_count();
   start_rank_ = summary_.rank = solution.rank.rank;
-  summary_.dof = model_.tree.nv - solution.rank.rank;
-  summary_.redundant = dependent_row_names(model_, solution.dependent);
+  std::vector<char> dependent = solution.dependent;
+  if (model_.row_count() <= kMostRowsToRank) {  // the same as in a check, whatever the formulation lives with
+    summary_.rank = RowRank().decide(equations_->system(), dependent).rank;
+    for (int row : equations_->system().inactive_rows()) dependent[static_cast<std::size_t>(row)] = 0;
+  }
+  summary_.dof = model_.tree.nv - summary_.rank;
+  summary_.redundant = dependent_row_names(model_, dependent);
   if (!status.ok()) return stop(status.trouble);
   if (!summary_.redundant.empty() && !diagnose_start()) return false;
   if (!look()) return false;

@@ -37,8 +37,9 @@ class Projection : public Stabilization {
  private:
   Status check(const System& system) const {
     const VecX<double>& phi = system.terms().phi;
+    if (system.model().largest_error(phi) <= tolerance_) return {};
     Eigen::Index worst = 0;
-    if (phi.size() == 0 || phi.cwiseAbs().maxCoeff(&worst) <= tolerance_) return {};
+    phi.cwiseAbs().cwiseQuotient(system.model().units.tolerance).maxCoeff(&worst);
     return {
         fmt::format("the constraints cannot all be met: closure '{}' is off by {:.3g}; they contradict one another, or the "
                     "mechanism has come to the end of its reach",

@@ -9,7 +9,7 @@ namespace linkwork {
 /// other components of motions are zero, those of wrenches and inertias are of no consequence.
 namespace planar {
 
-/// What an articulated body keeps of a direction in which it is massless: relative to its largest inertia.
+/// What an articulated body keeps of a direction in which it is massless, by rounding: relative to its usual inertia.
 inline constexpr double kMassless = 1e-13;
 
 template <class S>
@@ -55,7 +55,7 @@ inline void need_wrench(const Node& node, NodeWork<S>& a) {
 /// Factors the joint's own inertia, U and D; false, and nothing done, if there is none.
 template <class S>
 inline bool factor(const Node& node, NodeWork<S>& a) {
-  if (!(a.IA.I.zz > S(kMassless * node.largest_inertia))) return false;
+  if (!(a.IA.I.zz > S(kMassless * node.usual_inertia))) return false;
   a.Uw.z() = a.IA.I.zz;
   a.Uf.x() = a.IA.H(2, 0), a.Uf.y() = a.IA.H(2, 1);
   a.Dinv = S(1) / a.IA.I.zz;

@@ -297,6 +297,20 @@ velocity = [0.5, 0, 0, 1, 2, 3]
   }
 }
 
+/// Symplectic where the mass matrix is constant, and only there.
+TEST(SemiImplicitEuler, KeepsTheEnergyOfAPendulumWithinABound) {
+  const auto drift = [](double end) {
+    Spec spec = test::library_spec("pendulum");
+    spec.settings.integrator = {"semi-implicit-euler", {}, {}};
+    spec.settings.step = 2e-3;
+    spec.settings.end = end;
+    return RecordedRun(spec).summary.energy_drift;
+  };
+  const double soon = drift(5.0);
+  EXPECT_LT(soon, 5e-3);
+  EXPECT_LT(drift(40.0), 1.1 * soon);
+}
+
 /// Four bars of equal length fold flat on the way; the energy tells whether that was passed well.
 TEST(SingularPositions, ArePassedWithTheEnergyKept) {
   Spec chain = test::library_spec("n_four_bar");
