@@ -81,6 +81,7 @@ KeyTable settings_keys() {
           {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
            {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
            {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
+           {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
            {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
            {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
            {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},

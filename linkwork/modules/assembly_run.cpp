@@ -456,7 +456,7 @@ double AssemblyRun::estimated_error() {
 
 /// From state_ to next_, in the adaptive case with as many attempts as it takes, as Simulation does it.
 bool AssemblyRun::take_step(double h) {
-  constexpr double kSafety = 0.9, kMostGrowth = 5.0, kMostShrink = 0.2;
+  constexpr double kSafety = 0.9, kMostGrowth = 5.0, kMostShrink = 0.2, kTolerable = 100.0, kLastResort = 1e-6;
   for (;;) {
     const Status status = attempt(h);
     if (!adaptive_) return status.ok() ? true : stop(status.trouble);
@@ -471,10 +471,19 @@ bool AssemblyRun::take_step(double h) {
     ++state_.rejected_steps;
     h = next;
     if (h < 0.1 * state_.usual_h && glue_->weakest() < kNearlySingular) {
-      h = std::min(state_.usual_h, settings_.end - state_.t);
-      if (const Status over = attempt(h); !over.ok()) return stop(over.trouble);
-      state_.h = state_.usual_h;
-      return true;
+      // As Simulation does it: a step of usual size, if its error is tolerable, or at last.
+      const Status over = attempt(std::min(state_.usual_h, settings_.end - state_.t));
+      const double excess = over.ok() ? estimated_error() : 1e6;
+      if (excess <= kTolerable || (over.ok() && h < kLastResort * state_.usual_h)) {
+        state_.h = state_.usual_h;
+        if (excess > kTolerable && !warned_singular_)
+          summary_.warnings.push_back(fmt::format(
+              "a singular position at t = {:.6g} s was crossed by a step of {:.2g} s whose error is {:.2g} times what "
+              "rtol and atol allow",
+              state_.t, next_t_ - state_.t, excess));
+        warned_singular_ = warned_singular_ || excess > kTolerable;
+        return true;
+      }
     }
     if (h < 1e-14 * std::max(1.0, std::abs(state_.t)))
       return stop(fmt::format("the step size fell to {:.2g} s without meeting rtol and atol{}", h,
@@ -498,6 +507,7 @@ bool AssemblyRun::finish_step() {
   state_.t = next_t_;
   std::swap(state_.x, next_);
   std::swap(rates_, next_rates_);
+  for (WorkingModule& module : workshop_->modules()) module.module->accept_step();
   look();
   if (next_output() <= state_.t + tie || state_.t >= settings_.end)
     if (!record()) return false;

@@ -128,6 +128,7 @@ class AssemblyRun {
   long question_interval_ = 1;
   std::chrono::steady_clock::time_point asked_;
   long next_checkpoint_ = 0;
+  bool warned_singular_ = false;
   double wall_before_ = 0.0;  // in an earlier run
   long steps_before_ = 0;
   MeteredTransport::Traffic traffic_before_;  // in this run, of modules that were replaced
