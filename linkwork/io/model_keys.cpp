@@ -84,7 +84,9 @@ KeyTable settings_keys() {
            {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
            {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
            {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
-           {"constraint_tolerance", kPositive, kOptional, "how well constraints must hold, in m and rad; default `1e-10` rad, and for lengths `1e-10` of the longest distance within a body"},
+           {"constraint_tolerance", kPositive, kOptional,
+            "how well constraints must hold, in m and rad; default `1e-10` rad, and for lengths `1e-10` of the longest distance "
+            "within a body"},
            {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
            {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
            {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},

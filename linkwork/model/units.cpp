@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <cmath>
 #include <random>
+#include <span>
 
+#include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
 
 namespace linkwork {
@@ -61,6 +65,31 @@ void measure_rows(const FrameClosure& closure, double length, VecX<double>& unit
     if (!rows[static_cast<std::size_t>(r)].on_p.isZero(0.0)) unit[closure.first_row + r] = length;
 }
 
+/// The largest that a unit change of one of its coordinates makes of a relation between them, at the start or a little off it.
+double relation_unit(const Model& model, const CoordinateClosure& closure) {
+  const auto unit = [&](const Variable& slot) {
+    const bool length = model.joints[slot.coordinate.joint()].kind->is_length(slot.coordinate.component);
+    return length ? model.units.length : 1.0;
+  };
+  const auto start = [&](const Variable& slot) {
+    if (slot.kind == Variable::Kind::kParameter) return model.parameters[static_cast<std::size_t>(slot.index)].start;
+    if (slot.kind != Variable::Kind::kPosition) return 0.0;
+    return model.joints[slot.coordinate.joint()].start[static_cast<std::size_t>(slot.coordinate.component)];
+  };
+  const std::vector<Variable>& slots = closure.phi.slots;
+  double largest = 0.0;
+  for (const double off : {0.0, 0.3})
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      if (!closure.acts_on(slots[k])) continue;
+      std::vector<Jet> at;
+      for (const Variable& slot : slots) at.emplace_back(start(slot) + (slot.is_coordinate() ? off * unit(slot) : 0.0));
+      at[k].d1 = unit(slots[k]);
+      const double change = std::abs(closure.phi.expression.evaluate<Jet>(std::span<const Jet>(at)).d1);
+      if (std::isfinite(change)) largest = std::max(largest, change);
+    }
+  return largest > 0.0 ? largest : 1.0;
+}
+
 }  // namespace
 
 void measure(Model& model) {
@@ -76,10 +105,7 @@ void measure(Model& model) {
       if (slides(node, k)) units.velocity[node.v + k] = units.length;
   units.row.setOnes(model.row_count());
   for (const FrameClosure& closure : model.frame_closures) measure_rows(closure, units.length, units.row);
-  for (const CoordinateClosure& closure : model.coordinate_closures)
-    for (const Variable& slot : closure.phi.slots)
-      if (closure.acts_on(slot) && model.joints[slot.coordinate.joint()].kind->is_length(slot.coordinate.component))
-        units.row[closure.row] = units.length;
+  for (const CoordinateClosure& closure : model.coordinate_closures) units.row[closure.row] = relation_unit(model, closure);
   units.tolerance = model.settings.tolerance_in_metres ? VecX<double>::Ones(model.row_count()) : units.row;
 }
 
