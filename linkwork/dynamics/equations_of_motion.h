@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "linkwork/dynamics/formulation.h"
+#include "linkwork/dynamics/load_sharing.h"
 #include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/dynamics/stabilization.h"
 
@@ -42,7 +43,7 @@ class EquationsOfMotion {
   /// Tells the formulation that the last evaluated state is the start of a new step.
   void accept_step() { formulation_->accept_step(system_); }
   /// Has the solution hold all multipliers: evaluate() computes only what the motion needs.
-  void complete() { formulation_->complete(system_, solution_); }
+  void complete();
 
   System& system() { return system_; }
   const Solution& solution() const { return solution_; }
@@ -62,6 +63,7 @@ class EquationsOfMotion {
   std::unique_ptr<MotionResidual> residual_;  // only if it is given
   Solution solution_;
   long evaluations_ = 0;
+  LoadSharing sharing_;
   std::vector<std::size_t> loaded_;  // frictions that slide under a normal force that is yet to be found
   VecX<double> loads_, found_, probe_, moved_;
   MatX<double> response_;
