@@ -15,8 +15,14 @@ EquationsOfMotion::EquationsOfMotion(const Model& model, std::unique_ptr<Formula
       formulation_(std::move(formulation)),
       stabilization_(std::move(stabilization)),
       gives_(gives),
-      solution_(model) {
+      solution_(model),
+      sharing_(model) {
   if (gives_ != Equations::kAcceleration) residual_ = std::make_unique<MotionResidual>(model);
+}
+
+void EquationsOfMotion::complete() {
+  formulation_->complete(system_, solution_);
+  sharing_.share(system_, solution_.dependent, solution_.lambda);
 }
 
 void EquationsOfMotion::residual(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, VecX<double>& r) {
@@ -115,7 +121,7 @@ Status EquationsOfMotion::solve_with_loads(const VecX<double>& loads, VecX<doubl
   for (std::size_t i = 0; i < loaded_.size(); ++i) system_.set_load(loaded_[i], loads[static_cast<Eigen::Index>(i)]);
   system_.update_forces();
   if (Status status = formulation_->solve(system_, solution_); !status.ok()) return status;
-  formulation_->complete(system_, solution_);
+  complete();
   for (std::size_t i = 0; i < loaded_.size(); ++i) {
     const DryFriction& friction = model().frictions[loaded_[i]];
     const double normal = friction.side * solution_.lambda[friction.normal_row];

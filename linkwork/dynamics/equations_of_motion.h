@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "linkwork/dynamics/formulation.h"
+#include "linkwork/dynamics/load_sharing.h"
 #include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/dynamics/stabilization.h"
 
@@ -57,7 +58,7 @@ class EquationsOfMotion {
     formulation_->accept_step(system_);
   }
   /// Has the solution hold all multipliers: evaluate() computes only what the motion needs.
-  void complete() { formulation_->complete(system_, solution_); }
+  void complete();
 
   System& system() { return system_; }
   const Solution& solution() const { return solution_; }
@@ -81,6 +82,7 @@ class EquationsOfMotion {
   long evaluations_ = 0;
   int most_rank_ = 0;                // since other rows came into force,
   double strongest_ = 0.0;           // and the least that was left of a row where it was most
+  LoadSharing sharing_;
   std::vector<std::size_t> loaded_;  // frictions that slide under a normal force that is yet to be found
   VecX<double> loads_, found_, probe_, moved_;
   MatX<double> response_;

@@ -13,13 +13,17 @@ struct SavedSwitching {
   std::vector<double> parameters = {};
   std::vector<int> friction = {};       // kinds
   std::vector<double> directions = {};  // two a friction
-  std::vector<double> watched = {};     // four a function: value, scale, sign, whether it has just fired
+  std::vector<double> watched = {};     // five a function: value, scale, sign, whether it has just fired, offset
   double largest_force = 0.0;
   std::vector<EventRecord> records = {};
   std::vector<std::string> warnings = {};
-  std::vector<double> last_impact = {};
   std::vector<int> impacts = {};
   std::vector<std::vector<double>> recent = {};
+  int settled_rank = 0;
+  bool redundant = false;
+  std::vector<char> idle = {};
+  std::vector<double> mobility = {};
+  std::vector<char> starting = {};
 };
 
 /// The number of the first multiple of an interval > 0 that is later than t >= 0. Of an interval so short that multiples cannot

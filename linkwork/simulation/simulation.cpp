@@ -156,7 +156,7 @@ void Simulation::make_methods() {
                                                    make_chosen(stabilizations(), stabilization_, "stabilization", model_), gives);
   integrator_ = make_chosen(integrators(), settings_.integrator, "integrator", model_);
   adaptive_ = integrator_->estimates_error();
-  if (model_.has_events()) switching_ = std::make_unique<Switching>(model_, *equations_);
+  if (model_.has_events()) switching_ = std::make_unique<Switching>(model_, *equations_, exact_);
   if (model_.switch_count > 0 || !model_.events.empty()) switches_ = std::make_unique<SwitchPoints>(model_, *equations_);
   watch_ = {};
 }
@@ -378,6 +378,7 @@ bool Simulation::diagnose_start() {
 
 /// One accepted step, with the outputs that fall into it.
 bool Simulation::advance() {
+  if (!gets_on()) return false;
   const double h = next_step_size();
   if (switches_ && h <= kSameTime * std::max(1.0, std::abs(state_.t))) {
     next_ = state_;
@@ -401,6 +402,21 @@ Status Simulation::evaluate_held(State& state, Derivative& rates) {
   status = equations_->evaluate(state, rates);
   system.hold_branches(true);
   return status;
+}
+
+/// Time must get on: else something switches on and off without end.
+bool Simulation::gets_on() {
+  constexpr long kMost = 10'000;  // evaluations
+  const double least = std::min(1e-9 * settings_.end, 1e-6 * settings_.step);
+  const long evaluations = equations_->evaluations();
+  if (state_.t - got_to_ > least || evaluations < evaluations_there_) {
+    got_to_ = state_.t;
+    evaluations_there_ = evaluations;
+  }
+  if (evaluations - evaluations_there_ < kMost) return true;
+  const std::string busy = switching_ ? switching_->busiest(got_to_) : "";
+  return stop(fmt::format("{} evaluations brought it on by less than {:.2g} s{}", evaluations - evaluations_there_, least,
+                          busy.empty() ? "" : ": what keeps switching is " + busy));
 }
 
 bool Simulation::evaluate_next() {

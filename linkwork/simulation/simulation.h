@@ -81,6 +81,7 @@ class Simulation {
   double natural_step_end() const;
   double next_step_size();
   Status evaluate_held(State& state, Derivative& rates);
+  bool gets_on();
   bool evaluate_next();
   bool watches() const { return switching_ || switches_; }
   void read_watched(const Derivative& rates);
@@ -131,10 +132,12 @@ class Simulation {
   Summary summary_;
   bool adaptive_ = false;
   bool exact_ = true;
-  double usual_h_ = 0.0;  // what accepted steps were like of late
-  double h_ = 0.0;        // the next step's size, if adaptive
-  long outputs_ = 0;      // rows written
-  long grid_ = 0;         // fixed steps: how many multiples of the step have been passed
+  double usual_h_ = 0.0;        // what accepted steps were like of late
+  double h_ = 0.0;              // the next step's size, if adaptive
+  long outputs_ = 0;            // rows written
+  long grid_ = 0;               // fixed steps: how many multiples of the step have been passed
+  double got_to_ = -1.0;        // the time from which on it must get on,
+  long evaluations_there_ = 0;  // and how many evaluations there had been
   double energy_start_ = 0.0;
   double potential_start_ = 0.0;
   double imbalance_ = 0.0;  // largest |energy - start - work|
