@@ -29,15 +29,25 @@ void EquationsOfMotion::linearize(const State& state, const VecX<double>& vdot, 
   evaluations_ += residual_->linearize(system_, state, vdot, lambda, at);
 }
 
+static const std::string kNotFinite = "the accelerations are not finite";
+
 Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;
   if (Status status = formulation_->prepare(system_, state); !status.ok()) return status;
   system_.update_forces();
   stabilization_->adjust(system_.terms());
-  if (Status status = solve(); !status.ok()) return status;
+  if (Status status = solve(); !status.ok()) {
+    const std::string cause = system_.describe_not_finite();
+    return cause.empty() ? status : Status{kNotFinite + (": " + cause)};
+  }
   stabilization_->correct(system_, solution_);
   finish_inactive_rows();
-  if (!solution_.vdot.allFinite()) return {"the accelerations are not finite"};
+  most_rank_ = std::max(most_rank_, solution_.rank.rank);
+  strongest_ = std::max(strongest_, solution_.rank.weakest);
+  if (!solution_.vdot.allFinite()) {
+    const std::string cause = system_.describe_not_finite();
+    return {kNotFinite + (cause.empty() ? "" : ": " + cause)};
+  }
   rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   rates.vdot = solution_.vdot;
@@ -48,6 +58,12 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
     rates.power += solution_.lambda.dot(system_.terms().u);
   }
   return {};
+}
+
+Status EquationsOfMotion::evaluate_stage(State& state, Derivative& rates) {
+  if (is_nearly_singular())
+    if (Status status = project(state); !status.ok()) return status;
+  return evaluate(state, rates);
 }
 
 /// Friction that slides needs the normal forces, which the solution gives, which depends on the friction.

@@ -9,6 +9,7 @@ namespace linkwork {
 namespace {
 
 constexpr const char* kName = "augmented-lagrangian";
+constexpr int kUsualIterations = 20;
 
 struct Penalty {
   double alpha;
@@ -77,7 +78,7 @@ class AugmentedLagrangian : public Formulation {
       error_ = target_ - met_;
       const double size = std::max(in_units(target_), in_units(met_));
       const double error = size > 0.0 ? in_units(error_) / size : 0.0;
-      limited_ = i == penalty_.iterations && error > kEnough;
+      limited_ = i == penalty_.iterations && i < kUsualIterations && error > kEnough;
       if (i == penalty_.iterations || (i > 1 && (error <= penalty_.tolerance || !(error < kStagnation * before)))) return error;
       before = error;
       pushed_.noalias() += weighted_.transpose() * error_;
@@ -106,7 +107,7 @@ CatalogEntry<Formulation> augmented_lagrangian_formulation() {
            "penalties made exact by iterating on the multipliers; takes redundant rows and singular positions",
            "Bayo1988",
            {{"alpha", 1e4, "penalty to begin with, relative to the masses"},
-            {"iterations", 20.0, "the most there may be with one penalty"},
+            {"iterations", kUsualIterations, "the most there may be with one penalty"},
             {"tolerance", 1e-13, "relative error of the constraints at which iterations end"},
             {"omega", 0.0, "frequency with which constraint errors are fed back, 1/s; 0 leaves that to the stabilization"},
             {"xi", 1.0, "damping ratio of that feedback"}}},

@@ -48,6 +48,15 @@ void DenseTerms::scale_rows(System& system) {
   row_unit_ = scale_.unaryExpr([](double x) { return x > 0.0 ? 1.0 / std::sqrt(x) : 0.0; });
 }
 
+Rank DenseTerms::decide_rank(System& system, std::span<char> dependent) {
+  const Rank rank = rank_.decide(system, dependent);
+  for (Eigen::Index i = 0; i < A_->rows(); ++i)
+    if (const double length = A_->row(i).transpose().cwiseProduct(units_->velocity).squaredNorm();
+        dependent[static_cast<std::size_t>(i)] != 0 && !is_independent(length, rank_.scale()[i]))
+      row_unit_[i] = 0.0;
+  return rank;
+}
+
 /// Whether dependent rows ask for something that the others do not give.
 bool DenseTerms::contradict(System& system) {
   constexpr double kRounding = 1e-7;
@@ -61,7 +70,9 @@ bool DenseTerms::contradict(System& system) {
 /// Errors are measured by the largest of the terms, rows and coordinates in their units; at rest these are the accelerations that
 /// gravity could give.
 Status DenseTerms::verify(System& system, std::string_view formulation, const Solution& solution) {
-  constexpr double kEnough = 1e-9;
+  // Near a singular position what rows miss is a larger error of the accelerations.
+  constexpr double kLargest = 1e-9, kClosest = 1e-4;
+  const double enough = kLargest * std::clamp(std::sqrt(solution.rank.weakest), kClosest, 1.0);
   vdot_size_ = solution.vdot.cwiseAbs();
   unmet_ = *b_;
   unmet_.noalias() -= *A_ * solution.vdot;
@@ -73,7 +84,7 @@ Status DenseTerms::verify(System& system, std::string_view formulation, const So
     size = std::max(size, row_size_[i] / units_->row[i]);
     off = std::max(off, std::abs(unmet_[i]) / units_->row[i]);
   }
-  if (off > kEnough * size && solution.rank.rank < unmet_.size() && contradict(system)) {
+  if (off > enough * size && solution.rank.rank < unmet_.size() && contradict(system)) {
     // Of rows that contradict one another all may be met as well as they can together, instead of the independent ones alone.
     size = off = 0.0;
     unmet_.array() *= row_unit_.array().square();
@@ -92,7 +103,7 @@ Status DenseTerms::verify(System& system, std::string_view formulation, const So
     if ((*M_)(j, j) > 0.0) off = std::max(off, force / ((*M_)(j, j) * units_->velocity[j]));
   }
   if (size > 0.0) worst = std::max(worst, off / size);
-  if (worst <= kEnough) return {};
+  if (worst <= enough) return {};
   return {
       fmt::format("formulation '{}' solves the equations of motion to {:.2g} only, where masses or rows differ so much; use "
                   "'schur'",

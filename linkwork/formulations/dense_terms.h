@@ -30,8 +30,8 @@ class DenseTerms {
   const VecX<double>& row_unit() const { return row_unit_; }
   std::span<const double> scales() const { return {scale_.data(), static_cast<std::size_t>(scale_.size())}; }
 
-  /// Rank and dependent rows at the system's state.
-  Rank decide_rank(System& system, std::span<char> dependent) { return rank_.decide(system, dependent); }
+  /// Rank and dependent rows at the system's state. Rows that act on nothing but rounding are left out: their unit is 0.
+  Rank decide_rank(System& system, std::span<char> dependent);
 
   /// Trouble if the solution is not one: A vdot = b, as far as the rows agree, and M vdot = force + A' lambda.
   Status verify(System& system, std::string_view formulation, const Solution& solution);

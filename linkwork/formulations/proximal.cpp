@@ -26,14 +26,14 @@ class Proximal : public Formulation {
     solution.vdot = terms_.force();
     terms_.mass().solveInPlace(solution.vdot);
     if (m_ == 0) return {};
-    rows_.noalias() = terms_.A().transpose() * terms_.row_unit().asDiagonal();
-    terms_.mass().matrixL().solveInPlace(rows_);
-    gram_.noalias() = rows_.transpose() * rows_;  // (1)
     // Rows that depend on others are met with them; how well is of no interest, as they may be rounding only.
     solution.rank = terms_.decide_rank(system, solution.dependent);
     counts_.setOnes(m_);
     for (Eigen::Index i = 0; i < m_; ++i)
       if (solution.dependent[static_cast<std::size_t>(i)] != 0) counts_[i] = 0.0;
+    rows_.noalias() = terms_.A().transpose() * terms_.row_unit().asDiagonal();
+    terms_.mass().matrixL().solveInPlace(rows_);
+    gram_.noalias() = rows_.transpose() * rows_;  // (1)
     solution.lambda.setZero();
     double before = std::numeric_limits<double>::infinity();
     for (;;) {

@@ -48,11 +48,11 @@ class Schur : public Formulation {
   }
 
  private:
-  static constexpr double kWeak = 1e-4;      // pivots above it lose no digits that matter
-  static constexpr double kEnough = 1e-12;   // of what rows miss
-  static constexpr double kAccepted = 1e-9;  // if rounding does not allow for more
-  static constexpr double kLost = 1e-3;      // beyond rounding: the rows' inverse is wrong
-  static constexpr double kInVain = 1e-6;    // what dependent rows may ask for, off the constraints
+  static constexpr double kWeak = 1e-4;       // pivots above it lose no digits that matter
+  static constexpr double kEnough = 1e-12;    // of what rows miss
+  static constexpr double kAccepted = 1e-11;  // if rounding does not allow for more
+  static constexpr double kLost = 1e-3;       // beyond rounding: the rows' inverse is wrong
+  static constexpr double kInVain = 1e-6;     // what dependent rows may ask for, off the constraints
 
   /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or bodies that float, each for itself (FA).
   static bool has_unequal_masses(const Tree& tree) {

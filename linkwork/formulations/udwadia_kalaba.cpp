@@ -28,9 +28,9 @@ class UdwadiaKalaba : public Formulation {
 
  private:
   void constrain(System& system, Solution& solution) {
+    solution.rank = terms_.decide_rank(system, solution.dependent);
     rows_.noalias() = terms_.A().transpose() * terms_.row_unit().asDiagonal();
     terms_.mass().matrixL().solveInPlace(rows_);
-    solution.rank = terms_.decide_rank(system, solution.dependent);
     svd_.compute(rows_);
 
     const int r = solution.rank.rank;

@@ -81,12 +81,13 @@ KeyTable settings_keys() {
           {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
            {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
            {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
+           {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
            {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
            {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
            {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
            {"constraint_tolerance", kPositive, kOptional,
-            "how well constraints must hold, in m and rad; default `1e-10` rad, and for lengths `1e-10` of the longest distance "
-            "within a body"},
+            "how well constraints must hold: in m and rad if given, else lengths relative to the longest distance within a body; "
+            "default `1e-10`"},
            {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
            {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
            {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},

@@ -267,6 +267,7 @@ Settings read_settings(const TableReader& table) {
   table.read("gravity", settings.gravity);
   table.read("end", settings.end);
   table.read("step", settings.step);
+  table.read("max_step", settings.max_step);
   table.read("rtol", settings.rtol);
   table.read("atol", settings.atol);
   table.read("output_every", settings.output_every);

@@ -1,7 +1,4 @@
-#include <algorithm>
 #include <cmath>
-#include <random>
-#include <span>
 
 #include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
@@ -65,29 +62,26 @@ void measure_rows(const FrameClosure& closure, double length, VecX<double>& unit
     if (!rows[static_cast<std::size_t>(r)].on_p.isZero(0.0)) unit[closure.first_row + r] = length;
 }
 
-/// The largest that a unit change of one of its coordinates makes of a relation between them, at the start or a little off it.
-double relation_unit(const Model& model, const CoordinateClosure& closure) {
-  const auto unit = [&](const Variable& slot) {
-    const bool length = model.joints[slot.coordinate.joint()].kind->is_length(slot.coordinate.component);
-    return length ? model.units.length : 1.0;
-  };
-  const auto start = [&](const Variable& slot) {
-    if (slot.kind == Variable::Kind::kParameter) return model.parameters[static_cast<std::size_t>(slot.index)].start;
-    if (slot.kind != Variable::Kind::kPosition) return 0.0;
-    return model.joints[slot.coordinate.joint()].start[static_cast<std::size_t>(slot.coordinate.component)];
-  };
+/// How much a relation of coordinates changes with them at the start, each in its unit.
+double unit_of(const Model& model, const CoordinateClosure& closure) {
+  using Kind = Variable::Kind;
   const std::vector<Variable>& slots = closure.phi.slots;
-  double largest = 0.0;
-  for (const double off : {0.0, 0.3})
-    for (std::size_t k = 0; k < slots.size(); ++k) {
-      if (!closure.acts_on(slots[k])) continue;
-      std::vector<Jet> at;
-      for (const Variable& slot : slots) at.emplace_back(start(slot) + (slot.is_coordinate() ? off * unit(slot) : 0.0));
-      at[k].d1 = unit(slots[k]);
-      const double change = std::abs(closure.phi.expression.evaluate<Jet>(std::span<const Jet>(at)).d1);
-      if (std::isfinite(change)) largest = std::max(largest, change);
-    }
-  return largest > 0.0 ? largest : 1.0;
+  std::vector<Jet> jets(slots.size());
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (slots[s].kind == Kind::kParameter) jets[s] = model.parameters[static_cast<std::size_t>(slots[s].index)].start;
+    if (slots[s].kind == Kind::kPosition)
+      jets[s] = model.joints[slots[s].coordinate.joint()].start[static_cast<std::size_t>(slots[s].coordinate.component)];
+  }
+  double unit = 0.0;
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    if (!closure.acts_on(slots[s])) continue;
+    jets[s].d1 = 1.0;
+    const double slope = closure.phi.expression.evaluate<Jet>(std::span<const Jet>(jets)).d1;
+    jets[s].d1 = 0.0;
+    const bool is_length = model.joints[slots[s].coordinate.joint()].kind->is_length(slots[s].coordinate.component);
+    unit = std::max(unit, std::abs(slope) * (is_length ? model.units.length : 1.0));
+  }
+  return unit;
 }
 
 }  // namespace
@@ -105,7 +99,8 @@ void measure(Model& model) {
       if (slides(node, k)) units.velocity[node.v + k] = units.length;
   units.row.setOnes(model.row_count());
   for (const FrameClosure& closure : model.frame_closures) measure_rows(closure, units.length, units.row);
-  for (const CoordinateClosure& closure : model.coordinate_closures) units.row[closure.row] = relation_unit(model, closure);
+  for (const CoordinateClosure& closure : model.coordinate_closures)
+    if (const double unit = unit_of(model, closure); unit > 0.0 && std::isfinite(unit)) units.row[closure.row] = unit;
   units.tolerance = model.settings.tolerance_in_metres ? VecX<double>::Ones(model.row_count()) : units.row;
 }
 

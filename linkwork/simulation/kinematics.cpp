@@ -355,9 +355,12 @@ bool KinematicMotion::accept(State&& next) {
     if (before.t < state_.t) state_ = std::move(before);
     return stop(reason);
   }
+  equations_->system().accept_turns();
   if (state_.t > 0.0) ++summary_.steps;
   look();
-  return true;
+  const bool interrupted = state_.t < settings_.end && observer_.go_on && !observer_.go_on();
+  if (interrupted) summary_.status = kInterrupted;
+  return !interrupted;
 }
 
 void KinematicMotion::look() {
@@ -402,7 +405,7 @@ void KinematicMotion::record() {
         fmt::format("t = {:.6g} s is a singular position: only {} of {} velocities are determined, and the rates written "
                     "are the smallest possible",
                     state_.t, equations_->solution().rank.rank, model_.tree.nv));
-  const std::span<const double> all = recorder_.record(*equations_);
+  const std::span<const double> all = recorder_.record(*equations_, state_.t);
   ++outputs_;
   row_.clear();
   for (std::size_t c : kept_) row_.push_back(all[c]);

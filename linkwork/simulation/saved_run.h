@@ -22,6 +22,10 @@ struct SavedSwitching {
   std::vector<std::vector<double>> recent = {};
 };
 
+/// The number of the first multiple of an interval > 0 that is later than t >= 0. Of an interval so short that multiples cannot
+/// be told apart near t, some number whose multiple is not later: everything is then due at once.
+long first_multiple_after(double interval, double t);
+
 /// What runs in one piece and runs of modules have in common between two steps.
 struct SavedProgress {
   double t = 0.0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "linkwork/dynamics/diagnosis.h"
 
@@ -63,6 +64,8 @@ SavedSwitching Switching::save() const {
 }
 
 bool Switching::accepts(const SavedSwitching& saved) const {
+  const auto is_kind = [](int kind) { return kind >= 0 && kind <= static_cast<int>(FrictionKind::kSlip); };
+  if (!std::ranges::all_of(saved.friction, is_kind)) return false;
   return saved.rows.size() == modes_.rows.size() && saved.joint_forces.size() == modes_.joint_forces.size() &&
          saved.springs.size() == modes_.springs.size() && saved.wrenches.size() == modes_.wrenches.size() &&
          saved.parameters.size() == modes_.parameters.size() && saved.friction.size() == modes_.friction.size() &&
@@ -165,6 +168,23 @@ double Switching::margin() {
     if (is_armed(k)) least = std::min(least, margin_of(k));
   }
   return least;
+}
+
+void Switching::append_watched(const Derivative& rates, std::vector<Jet>& values) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t k = 0; k < watched_.size(); ++k) {
+    double sign = 1.0, rate = unknown;
+    if (k < first_contact()) {
+      sign = watched_[k].sign;
+      rate = system().evaluate_along(model_.events[k].when, rates.vdot, &equations_.solution().lambda).d1;
+    } else if (k < first_friction()) {
+      const Contact& contact = model_.contacts[k - first_contact()];
+      if (!is_closed(contact)) rate = contact.side * system().error_rate(contact.row);
+    } else if (modes_.friction[k - first_friction()].kind == FrictionKind::kOff) {
+      rate = 0.0;
+    }
+    values.emplace_back(sign * watched_[k].value, sign * rate, 0.0);
+  }
 }
 
 void Switching::mark_due() {

@@ -28,6 +28,9 @@ class Switching {
   /// At a state just evaluated: the least of the watched functions, each relative to what it is elsewhere in the step. An event
   /// has come if it is not positive.
   double margin();
+  /// Appends each watched function at the state of the last margin() or begin_step(): positive before its event, with its
+  /// derivative in time along the motion (NaN: not known). Events that wait for the other direction are among them.
+  void append_watched(const Derivative& rates, std::vector<Jet>& values);
   /// Marks what is due at the state just evaluated.
   void mark_due();
   /// Lets everything happen that is due. The state is then evaluated with the modes that follow. Rates need not be continuous.

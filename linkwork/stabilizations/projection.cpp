@@ -22,14 +22,15 @@ class Projection : public Stabilization {
         tolerance_(model.settings.constraint_tolerance),
         good_enough_(0.01 * tolerance_) {}
 
-  Status project(System& system, State& state) override {
+  Status project(System& system, State& state, bool closely) override {
+    const double good_enough = closely ? 0.0 : good_enough_;
     if (levels_ == Levels::kVelocity) {
       system.update(state);
     } else {
-      projection_.project_position(system, state, good_enough_);
+      projection_.project_position(system, state, good_enough);
       if (Status status = check(system); !status.ok()) return status;
     }
-    if (levels_ != Levels::kPosition) projection_.project_velocity(system, state, good_enough_);
+    if (levels_ != Levels::kPosition) projection_.project_velocity(system, state, good_enough);
     return {};
   }
 

@@ -10,7 +10,7 @@ namespace linkwork {
 namespace planar {
 
 /// What an articulated body keeps of a direction in which it is massless, by rounding: relative to its usual inertia.
-inline constexpr double kMassless = 1e-13;
+inline constexpr double kMassless = 1e-12;
 
 template <class S>
 struct Vec2 {
@@ -52,10 +52,11 @@ inline void need_wrench(const Node& node, NodeWork<S>& a) {
   a.f = {m * a.ap.x() - ww * hx, m * a.ap.y() - ww * hy, S(0)};
 }
 
-/// Factors the joint's own inertia, U and D; false, and nothing done, if there is none.
+/// Factors the joint's own inertia, U and D; false, and nothing done, if there is none. What is not planar on it, slides say, has
+/// left its inertia in I.xx and I.yy as well.
 template <class S>
 inline bool factor(const Node& node, NodeWork<S>& a) {
-  if (!(a.IA.I.zz > S(kMassless * node.usual_inertia))) return false;
+  if (!(a.IA.I.zz > S(kMassless) * (S(node.usual_inertia) + a.IA.I.xx + a.IA.I.yy))) return false;
   a.Uw.z() = a.IA.I.zz;
   a.Uf.x() = a.IA.H(2, 0), a.Uf.y() = a.IA.H(2, 1);
   a.Dinv = S(1) / a.IA.I.zz;
