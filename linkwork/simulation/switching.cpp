@@ -64,6 +64,7 @@ SavedSwitching Switching::save() const {
                        .wrenches = modes_.wrenches,
                        .parameters = modes_.parameters,
                        .largest_force = largest_force_,
+                       .energy_scale = energy_scale_,
                        .records = records_,
                        .warnings = warnings_,
                        .impacts = impacts_,
@@ -106,6 +107,7 @@ void Switching::restore(const SavedSwitching& saved) {
     watched_[k] = {.value = from[0], .scale = from[1], .sign = from[2], .just_fired = from[3] != 0.0, .offset = from[4]};
   }
   largest_force_ = saved.largest_force;
+  energy_scale_ = saved.energy_scale;
   records_ = saved.records;
   warnings_ = saved.warnings;
   impacts_ = saved.impacts;
