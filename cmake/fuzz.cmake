@@ -1,4 +1,6 @@
-# Each tests/fuzz/NAME.cpp becomes the libFuzzer program fuzz_NAME, compiled with the few library sources it needs.
+# Each tests/fuzz/NAME.cpp becomes the libFuzzer program fuzz_NAME, compiled with the few library sources it needs. With the same
+# sources, and those of transport, a part of the unit tests is compiled under the sanitizers: sanitized_io_tests (address, undefined
+# behaviour) and sanitized_transport_tests (threads).
 
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "Fuzz targets need clang: configure with -DCMAKE_CXX_COMPILER=clang++")
@@ -47,8 +49,26 @@ function(linkwork_needed_sources start result)
   set(${result} ${seen} PARENT_SCOPE)
 endfunction()
 
+# Tests of these folders that need no more than the library.
+function(linkwork_light_tests folder result)
+  file(GLOB tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} tests/unit/${folder}/*_test.cpp)
+  foreach(test IN LISTS tests)
+    file(STRINGS ${test} heavy REGEX "^#include \"(tests/support|apps)/")
+    if(NOT heavy)
+      list(APPEND light ${test})
+    endif()
+  endforeach()
+  set(${result} ${light} PARENT_SCOPE)
+endfunction()
+
 file(GLOB fuzz_sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} tests/fuzz/*.cpp)
-linkwork_needed_sources("${fuzz_sources}" needed_sources)
+linkwork_light_tests(io io_tests)
+linkwork_light_tests(transport transport_tests)
+linkwork_needed_sources("${fuzz_sources};${io_tests}" needed_sources)
+linkwork_needed_sources("${transport_tests}" transport_sources)
+list(FILTER transport_sources EXCLUDE REGEX "/mpi_world\\.cpp$")
+list(APPEND transport_sources linkwork/transport/no_mpi_world.cpp)
+list(REMOVE_DUPLICATES transport_sources)
 
 add_library(linkwork_fuzzed STATIC ${needed_sources})
 target_include_directories(linkwork_fuzzed PUBLIC ${PROJECT_SOURCE_DIR})
@@ -58,6 +78,17 @@ target_compile_options(linkwork_fuzzed PUBLIC
 target_link_libraries(linkwork_fuzzed
   PUBLIC Eigen3::Eigen
   PRIVATE fmt::fmt Threads::Threads linkwork_toml nlohmann_json::nlohmann_json)
+
+find_package(GTest 1.12 REQUIRED)
+add_executable(sanitized_io_tests ${io_tests})
+target_link_libraries(sanitized_io_tests PRIVATE linkwork_fuzzed GTest::gmock_main fmt::fmt nlohmann_json::nlohmann_json)
+target_link_options(sanitized_io_tests PRIVATE -fsanitize=address,undefined)
+
+add_executable(sanitized_transport_tests ${transport_tests} ${transport_sources})
+target_include_directories(sanitized_transport_tests PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_options(sanitized_transport_tests PRIVATE -O1 -g1 -w -fsanitize=thread)
+target_link_options(sanitized_transport_tests PRIVATE -fsanitize=thread)
+target_link_libraries(sanitized_transport_tests PRIVATE Eigen3::Eigen GTest::gmock_main fmt::fmt Threads::Threads)
 
 foreach(source IN LISTS fuzz_sources)
   cmake_path(GET source STEM name)

@@ -53,5 +53,6 @@ add_custom_command(
   COMMENT "Bundling the pages"
   VERBATIM)
 
+install(DIRECTORY ${web_tree}/licenses DESTINATION ${CMAKE_INSTALL_DOCDIR})
 target_sources(linkwork PRIVATE ${page_templates})
 set_source_files_properties(${page_templates} PROPERTIES SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS -Wno-overlength-strings)

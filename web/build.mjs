@@ -1,7 +1,25 @@
 // Bundles src/ into self-contained pages, NAME.html, and writes all of them once more as a C++ source for the library.
 import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import * as esbuild from "esbuild";
+
+/** The licences of packages of which something is in a bundle, by name; also as files, for those who install the program. */
+const licences = new Map();
+function licencesOf(inputs) {
+  const names = new Set(inputs.map((input) => /^node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(input)?.[1]).filter(Boolean));
+  return [...names].sort().map((name) => {
+    const text = readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim();
+    if (text.includes("*/")) throw new Error(`the licence of ${name} would end the comment it stands in`);
+    licences.set(name, text);
+    return `${name}\n\n${text}\n`;
+  });
+}
+
+/** Their comments are lost when packages are made small, all but those that are marked: the licences are put back in front. */
+function withLicences(text, inputs) {
+  const all = licencesOf(inputs);
+  return all.length > 0 ? `/*! This page contains the following.\n\n${all.join("\n")}*/\n${text}` : text;
+}
 
 async function bundle(entry) {
   const result = await esbuild.build({
@@ -14,9 +32,11 @@ async function bundle(entry) {
     charset: "utf8",
     legalComments: "inline",
     logLevel: "warning",
+    metafile: true,
   });
+  const text = withLicences(result.outputFiles[0].text, Object.keys(result.metafile.inputs));
   // "</script" or "<!--" in the text would end or change the element it stands in.
-  return result.outputFiles[0].text.replaceAll(/<\/(script|style)/gi, "<\\/$1").replaceAll("<!--", "<\\!--");
+  return text.replaceAll(/<\/(script|style)/gi, "<\\/$1").replaceAll("<!--", "<\\!--");
 }
 
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -77,3 +97,6 @@ std::string_view linkwork::${page.name}_template() { return {k_${page.name}, siz
 `);
 }
 writeFileSync("page_templates.cpp", `#include "linkwork/io/page.h"\n\n${sources.join("\n")}`);
+
+mkdirSync("licenses", { recursive: true });
+for (const [name, text] of licences) writeFileSync(`licenses/${name.replaceAll("/", "-")}.txt`, `${text}\n`);

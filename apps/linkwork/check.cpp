@@ -124,7 +124,7 @@ int check_model(const ModelArgument& argument) {
   check_choices(spec.settings);
   const Model model = build_model(spec);
   const CheckReport report = check(model);
-  fmt::print("{} ({})\n", model.name, model.file);
+  print("{} ({})\n", model.name, model.file);
   print_line("bodies", std::to_string(report.bodies));
   print_line("joints", fmt::format("{}, with {} in the spanning tree", report.joints, counted(report.coordinates, "coordinate")));
   print_modules(spec);
@@ -138,8 +138,7 @@ int check_model(const ModelArgument& argument) {
   print_line("formulation", fmt::format("{} ({})", report.formulation, report.formulation_reason));
   if (report.rows > 0) print_coordinates(report, model);
   if (report.trouble.empty()) return kDone;
-  std::fflush(stdout);
-  fmt::print(stderr, "linkwork: {} cannot run: {}\n", model.name, report.trouble);
+  complain("{} cannot run: {}", model.name, report.trouble);
   return kFailed;
 }
 

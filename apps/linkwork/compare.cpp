@@ -12,6 +12,7 @@
 #include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/progress.h"
 #include "apps/linkwork/result_folder.h"
+#include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/io/comparison_file.h"
 #include "linkwork/io/page.h"
@@ -124,17 +125,16 @@ void write_results(const fs::path& folder, const Comparison& comparison, bool qu
 int compare_model(const CompareOptions& options) {
   const std::vector<Problem> problems = read_problems(options);
   const ComparisonPlan plan = make_plan(options, problems.front().spec.settings);
-  const fs::path folder =
-      make_result_folder(options.out, problems.front().spec.name + "-compare", {"compare.csv", "compare.json", "compare.html"});
+  const ResultFolder folder(options.out, problems.front().spec.name + "-compare");
+  folder.remove({"compare.csv", "compare.json", "compare.html"});
   Progress progress(options.quiet);
   const Comparison comparison =
       compare(problems, plan, [&](const ComparisonProgress& at) { progress.show_part(at.done, at.what); });
   progress.finish();
   if (!options.quiet) print_comparison(comparison);
-  write_results(folder, comparison, options.quiet);
-  std::fflush(stdout);
-  if (!comparison.any_ran()) fmt::print(stderr, "linkwork: {}: no combination ran\n", comparison.model);
-  if (!comparison.has_references()) fmt::print(stderr, "linkwork: {}: there is no reference to compare with\n", comparison.model);
+  write_results(folder.path(), comparison, options.quiet);
+  if (!comparison.any_ran()) complain("{}: no combination ran", comparison.model);
+  if (!comparison.has_references()) complain("{}: there is no reference to compare with", comparison.model);
   return comparison.any_ran() && comparison.has_references() ? kDone : kFailed;
 }
 

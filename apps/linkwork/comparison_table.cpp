@@ -135,7 +135,7 @@ class Table {
       const std::string cell = fmt::format(" {:>{}}{}", line[c], widths[c], best ? "*" : " ");
       text += best ? praised(cell, stdout) : cell;
     }
-    fmt::print("{}\n", row == nullptr ? dimmed(text, stdout) : text);
+    cli::print("{}\n", row == nullptr ? dimmed(text, stdout) : text);
   }
 
   const Comparison& comparison_;
@@ -198,14 +198,14 @@ void print_failures(const Comparison& comparison) {
 }  // namespace
 
 void print_comparison(const Comparison& comparison) {
-  fmt::print("{}: {} of {:.6g} s, compared every {:.6g} s\n", comparison.model,
-             counted(static_cast<long>(comparison.rows.size()), "run"), comparison.end, comparison.every);
+  print("{}: {} of {:.6g} s, compared every {:.6g} s\n", comparison.model,
+        counted(static_cast<long>(comparison.rows.size()), "run"), comparison.end, comparison.every);
   print_references(comparison);
   print_shared_methods(comparison);
   if (comparison.any_ran()) {
-    fmt::print("\n");
+    print("\n");
     Table(comparison).print();
-    fmt::print("\n");
+    print("\n");
   }
   print_failures(comparison);
 }

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/interruption.h"
 #include "apps/linkwork/lists.h"
 #include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/progress.h"
@@ -45,8 +46,8 @@ struct KinematicsOptions {
 };
 
 void print_motion(const Model& model, const Summary& summary) {
-  fmt::print("{}: {}, {}, all driven\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
-             counted(static_cast<long>(model.joints.size()), "joint"));
+  print("{}: {}, {}, all driven\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
+        counted(static_cast<long>(model.joints.size()), "joint"));
   print_line(summary.completed ? "moved" : "stopped",
              fmt::format("{:.9g} s in {}, {:.3g} s of wall time", summary.simulated_seconds, counted(summary.steps, "position"),
                          summary.wall_seconds));
@@ -64,32 +65,32 @@ int move(const KinematicsOptions& options) {
   const Model model = build_model(spec);
   KinematicMotion motion(model);
 
-  const fs::path folder = make_result_folder(options.out, model.name + "-kinematics", {"summary.json", "report.html"});
+  const ResultFolder folder(options.out, model.name + "-kinematics");
   TrajectoryFile trajectory(folder / "trajectory.csv", motion.columns());
+  folder.remove({"summary.json", "report.html"});
   std::string scene = scene_json(spec, model, motion.columns());
   write_text_file(folder / "scene.json", scene);
   ThinnedRows rows(motion.columns().size());
   Progress progress(options.quiet);
+  expect_interruption();
   const Summary summary = motion.run({.row =
                                           [&](std::span<const double> row) {
                                             trajectory.write(row);
                                             rows.add(row);
                                           },
-                                      .progress = [&](double t, double end) { progress.show(t, end); }});
+                                      .progress = [&](double t, double end) { progress.show(t, end); },
+                                      .go_on = [] { return !interrupted(); }});
   progress.finish();
   trajectory.close();
   write_summary_file(folder / "summary.json", summary);
-  const bool reported = !options.no_report && write_report_page(folder, summary, std::move(scene), std::move(rows));
+  const bool reported = !options.no_report && write_report_page(folder.path(), summary, std::move(scene), std::move(rows));
 
   if (!options.quiet) {
     print_motion(model, summary);
-    print_results({folder, trajectory.rows(), motion.columns().size(), reported});
+    print_results({folder.path(), trajectory.rows(), motion.columns().size(), reported});
   }
   if (summary.completed) return kDone;
-  std::fflush(stdout);
-  fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model.name, summary.status,
-             folder.string());
-  return kFailed;
+  return tell_failure(summary, folder.path(), {});
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/methods.h"
 #include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/terminal.h"
 #include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
@@ -25,12 +26,12 @@ struct Entry {
   std::vector<std::string> details = {};
 };
 
-void print(const std::vector<Entry>& entries) {
+void print_entries(const std::vector<Entry>& entries) {
   std::size_t width = 0;
   for (const Entry& entry : entries) width = std::max(width, entry.name.size());
   for (const Entry& entry : entries) {
-    fmt::print("{:<{}}  {}\n", entry.name, width, entry.text);
-    for (const std::string& detail : entry.details) fmt::print("{:<{}}    {}\n", "", width, detail);
+    print("{:<{}}  {}\n", entry.name, width, entry.text);
+    for (const std::string& detail : entry.details) print("{:<{}}    {}\n", "", width, detail);
   }
 }
 
@@ -44,7 +45,7 @@ void print_methods(const std::vector<CatalogInfo>& infos) {
                                           option.summary));
     entries.push_back(std::move(entry));
   }
-  print(entries);
+  print_entries(entries);
 }
 
 std::string in_rows(std::size_t count) { return count == 1 ? "1 row" : fmt::format("{} rows", count); }
@@ -56,7 +57,7 @@ void print_joints() {
     entries.push_back(
         {std::string(kind.name), fmt::format("{} ({}{} as a closure)", kind.summary, coordinates, in_rows(kind.rows.size()))});
   }
-  print(entries);
+  print_entries(entries);
 }
 
 void print_closures() {
@@ -68,7 +69,7 @@ void print_closures() {
   for (const JointKind& kind : joint_kinds())
     if (!kind.rows.empty())
       entries.push_back({std::string(kind.name), fmt::format("the joint, as a closure ({})", in_rows(kind.rows.size()))});
-  print(entries);
+  print_entries(entries);
 }
 
 /// The first line of comment says what a model is.
@@ -84,20 +85,20 @@ std::string first_comment(const std::filesystem::path& file) {
 void print_models() {
   const std::filesystem::path folder = ready_model_folder();
   if (folder.empty()) {
-    fmt::print("no ready models found: {} and {} do not exist\n", LINKWORK_INSTALLED_MODELS, LINKWORK_SOURCE_MODELS);
+    print("no ready models found: {} and {} do not exist\n", LINKWORK_INSTALLED_MODELS, LINKWORK_SOURCE_MODELS);
     return;
   }
   std::vector<Entry> entries;
   for (const ReadyModel& model : ready_models()) entries.push_back({model.name, first_comment(model.file)});
-  print(entries);
-  fmt::print("\nin {}\n", folder.string());
+  print_entries(entries);
+  print("\nin {}\n", folder.string());
 }
 
 void print_studies() {
   std::vector<Entry> entries;
   for (const studies::Study& study : studies::all_studies())
     entries.push_back({study.info.name, study.info.summary + " [" + study.info.reference + "]"});
-  print(entries);
+  print_entries(entries);
 }
 
 struct Category {

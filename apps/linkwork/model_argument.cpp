@@ -50,7 +50,8 @@ void ModelArgument::add_to(CLI::App& options) {
 
 Spec ModelArgument::read() const { return read(model_path(model), nullptr); }
 
-fs::path ModelArgument::file() const { return fs::absolute(model_path(model)).lexically_normal(); }
+fs::path ModelArgument::path() const { return model_path(model); }
+fs::path ModelArgument::file() const { return fs::absolute(path()).lexically_normal(); }
 
 Spec ModelArgument::read(const fs::path& from, std::function<std::string(const fs::path&)> load) const {
   ReadOptions reading;

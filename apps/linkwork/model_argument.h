@@ -18,7 +18,9 @@ struct ModelArgument {
   void add_to(CLI::App& options);
   /// Reads the file of that name, or else the ready model of that name.
   Spec read() const;
-  /// The file, wherever the program is started from.
+  /// The file of that name, or else the ready model of that name.
+  std::filesystem::path path() const;
+  /// The same, wherever the program is started from.
   std::filesystem::path file() const;
   /// Reads it with another way to get the texts of files.
   Spec read(const std::filesystem::path& from, std::function<std::string(const std::filesystem::path&)> load) const;

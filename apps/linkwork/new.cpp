@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/terminal.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork::cli {
@@ -138,7 +139,7 @@ int write_starter(const std::string& name) {
   }
   fmt::print(stream.get(), fmt::runtime(kStarter), name);
   if (std::fclose(stream.release()) != 0) throw std::system_error(errno, std::generic_category(), file);
-  fmt::print("wrote {0}; now: linkwork run {0}\n", file);
+  print("wrote {0}; now: linkwork run {0}\n", file);
   return kDone;
 }
 

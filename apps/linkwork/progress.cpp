@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/linkwork/terminal.h"
+#include "linkwork/model/visible.h"
 
 namespace linkwork::cli {
 namespace {
@@ -23,6 +24,12 @@ std::string clock_time(double seconds) {
 
 std::string time_left(double fraction, double elapsed) {
   return fraction > 0.0 ? clock_time(elapsed * (1.0 - fraction) / fraction) + " left" : "";
+}
+
+/// With movements of the cursor; stderr that does not take them is no reason to stop.
+void draw(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
 }
 
 }  // namespace
@@ -54,8 +61,8 @@ void Progress::show_part(double fraction, const std::string& what) {
   }
   quarters_ = static_cast<int>(4.0 * fraction);
   if (elapsed < kShortestRunWithLines) return;
-  fmt::print(stderr, "{:3} %  {}  {}\n", 25 * quarters_, what,
-             quarters_ < 4 ? time_left(fraction, elapsed) : clock_time(elapsed));
+  write_to(stderr, fmt::format("{:3} %  {}  {}\n", 25 * quarters_, what,
+                               quarters_ < 4 ? time_left(fraction, elapsed) : clock_time(elapsed)));
 }
 
 void Progress::draw_bar(double fraction, const std::string& what, double elapsed) {
@@ -68,16 +75,14 @@ void Progress::draw_bar(double fraction, const std::string& what, double elapsed
                                                   std::string(static_cast<std::size_t>(width - done), '.'))
                                     : "";
   const int room = std::max(0, whole - static_cast<int>(bar.size()) - kNumbersWidth);
-  fmt::print(stderr, "\r{}{:3.0f} %  {}  {}\x1b[K", bar, std::floor(100.0 * fraction),
-             what.substr(0, static_cast<std::size_t>(room)), time_left(fraction, elapsed));
-  std::fflush(stderr);
+  draw(fmt::format("\r{}{:3.0f} %  {}  {}\x1b[K", bar, std::floor(100.0 * fraction),
+                   visible(what).substr(0, static_cast<std::size_t>(room)), time_left(fraction, elapsed)));
   drawn_ = true;
 }
 
 void Progress::finish() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  draw("\r\x1b[K");
   drawn_ = false;
 }
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <ctime>
 
+#include "apps/linkwork/interruption.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork::cli {
@@ -24,9 +25,15 @@ int own_rank = 0;
 bool is_gone(const Process& process) { return process.number != 0 && kill(process.number, 0) != 0 && errno == ESRCH; }
 
 /// mpirun sends SIGTERM to all that are left, and SIGKILL a moment later. None goes before that moment is over, so that only what
-/// died by itself is missing, and the first of those left is the one to speak.
-extern "C" void say_who_died(int) {
+/// died by itself is missing, and the first of those left is the one to speak. If all are there, somebody wants them to stop.
+extern "C" void say_who_died(int signal) {
   const auto own = static_cast<std::size_t>(own_rank);
+  bool all_here = true;
+  for (const Process& process : processes) all_here = all_here && !is_gone(process);
+  if (all_here) {
+    note_interruption(signal);
+    return;
+  }
   bool first = true;
   for (std::size_t r = 0; r < own; ++r) first = first && is_gone(processes[r]);
   for (std::size_t r = 0; first && r < processes.size(); ++r) {
@@ -57,6 +64,7 @@ void watch_ranks(Transport& world, const std::vector<std::string>& work, const s
   }
   struct sigaction action = {};
   action.sa_handler = say_who_died;
+  action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(SIGTERM, &action, nullptr);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/model/input_error.h"
 
@@ -56,8 +57,8 @@ int report(const ReportOptions& options) {
   const fs::path file = target(options);
   const ReportPrecision precision = options.float64 ? ReportPrecision::kFloat64 : ReportPrecision::kFloat32;
   write_text_file(file, report_html(report_template(), runs, precision));
-  fmt::print("{}: {}, {:.1f} MB\n", file.string(), counted(static_cast<long>(runs.size()), "run"),
-             static_cast<double>(fs::file_size(file)) / 1e6);
+  print("{}: {}, {:.1f} MB\n", file.string(), counted(static_cast<long>(runs.size()), "run"),
+        static_cast<double>(fs::file_size(file)) / 1e6);
   return kDone;
 }
 

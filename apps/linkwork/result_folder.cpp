@@ -1,7 +1,13 @@
 #include "apps/linkwork/result_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "linkwork/io/report.h"
 #include "linkwork/io/summary_file.h"
@@ -21,17 +27,41 @@ std::string as_folder_name(std::string name) {
 
 }  // namespace
 
-fs::path make_result_folder(const std::optional<std::string>& out, const std::string& name,
-                            std::initializer_list<const char*> outdated) {
-  if (out && out->empty()) throw InputError({"--out", 0, 0}, "the name is empty", "a folder");
-  fs::path folder = out ? fs::path(*out) : fs::path("out") / as_folder_name(name);
+ResultFolder::ResultFolder(const std::optional<std::string>& out, const std::string& name)
+    : path_(out ? fs::path(*out) : fs::path("out") / as_folder_name(name)) {
+  if (path_.empty()) throw InputError({"--out", 0, 0}, "the name is empty", "a folder");
   std::error_code error;
-  fs::create_directories(folder, error);
-  if (!error && !fs::is_directory(folder)) error = std::make_error_code(std::errc::not_a_directory);
+  fs::create_directories(path_, error);
+  if (!error && !fs::is_directory(path_)) error = std::make_error_code(std::errc::not_a_directory);
   if (error)
-    throw InputError({folder.string(), 0, 0}, "cannot be made: " + error.message(), "a folder that can be written to (--out)");
-  for (const char* file : outdated) fs::remove(folder / file, error);
-  return folder;
+    throw InputError({path_.string(), 0, 0}, "cannot be made: " + error.message(), "a folder that can be written to (--out)");
+  lock();
+}
+
+ResultFolder::ResultFolder(fs::path existing) : path_(std::move(existing)) {
+  std::error_code error;
+  if (!fs::is_directory(path_, error))
+    throw InputError({path_.string(), 0, 0}, "is no folder (any more)", "the folder of the interrupted run (--out)");
+  lock();
+}
+
+ResultFolder::~ResultFolder() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+/// The folder itself is locked: that leaves no file behind, and ends with the program however it ends. File systems without locks
+/// do without.
+void ResultFolder::lock() {
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    ::close(descriptor_);
+    throw InputError({path_.string(), 0, 0}, "another run is writing its results there", "another folder (--out)");
+  }
+}
+
+void ResultFolder::remove(std::initializer_list<const char*> outdated) const {
+  std::error_code ignored;
+  for (const char* file : outdated) fs::remove(path_ / file, ignored);
 }
 
 bool write_report_page(const fs::path& folder, const Summary& summary, std::string scene, ThinnedRows rows) {

@@ -2,17 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-
 #include "apps/linkwork/commands.h"
-#include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/run_report.h"
+#include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/io/durable_file.h"
 #include "linkwork/io/page.h"
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_reader.h"
+#include "linkwork/model/input_error.h"
 
 namespace linkwork::cli {
 
@@ -23,24 +22,37 @@ Results::Results(const RunOptions& options, const Spec& spec, const Model& model
     : options_(options),
       model_(model),
       columns_(columns.size()),
-      folder_(make_result_folder(options.out, model.name, {"summary.json", "report.html"})),
+      folder_(from != nullptr ? ResultFolder(fs::path(options.out.value())) : ResultFolder(options.out, model.name)),
       checkpoints_(std::move(checkpoints)),
       trajectory_(open_trajectory(columns, from)),
       scene_(scene_json(spec, model, columns)),
       rows_(columns.size()),
       progress_(options.quiet) {
+  folder_.remove({"summary.json", "report.html"});
   write_text_file(folder_ / "scene.json", scene_);
   if (from != nullptr) read_trajectory(folder_ / "trajectory.csv", [&](std::span<const double> row) { rows_.add(row); });
-  if (checkpoints_) checkpoints_->contents.request.out = fs::absolute(folder_).lexically_normal().string();
+  if (checkpoints_) checkpoints_->contents.request.out = fs::absolute(folder_.path()).lexically_normal().string();
   if (const std::optional<double> pace = options.pace()) pacing_.emplace(*pace);
 }
 
 /// An older checkpoint would not fit the new file.
 TrajectoryFile Results::open_trajectory(const std::vector<std::string>& columns, const Checkpoint* from) const {
   const fs::path file = folder_ / "trajectory.csv";
-  if (from != nullptr) return {file, TrajectoryFile::Extent{from->rows, from->bytes, from->checked}};
+  if (checkpoints_) check_checkpoints();
+  if (from != nullptr) return {file, columns, TrajectoryFile::Extent{from->rows, from->bytes, from->checked}};
   if (checkpoints_) remove_durable_file(checkpoints_->file);
   return {file, columns};
+}
+
+/// They must replace nothing but older ones.
+void Results::check_checkpoints() const {
+  const fs::path& file = checkpoints_->file;
+  check_checkpoint_target(file);
+  for (const fs::path& ours : {file, part_of(file)})
+    for (const char* const result : {"trajectory.csv", "scene.json", "summary.json", "report.html"})
+      if (fs::weakly_canonical(ours) == fs::weakly_canonical(folder_ / result))
+        throw InputError({"--checkpoint", 0, 0}, fmt::format("'{}' is a file of the results", ours.string()), "another file");
+  check_durable_file(file);
 }
 
 void Results::save(std::optional<SavedRun> one_piece, std::optional<SavedAssembly> modules, double pretty) {
@@ -62,16 +74,13 @@ int Results::finish(Summary summary) {
     summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
   trajectory_.close();
   write_summary_file(folder_ / "summary.json", summary);
-  const bool reported = !options_.no_report && write_report_page(folder_, summary, std::move(scene_), std::move(rows_));
+  const bool reported = !options_.no_report && write_report_page(folder_.path(), summary, std::move(scene_), std::move(rows_));
   if (!options_.quiet) {
-    print_run(model_, summary, {folder_, trajectory_.rows(), columns_, reported});
+    print_run(model_, summary, {folder_.path(), trajectory_.rows(), columns_, reported});
     if (!reported && !options_.no_report) print_line("", "no report.html: this program was built without the report page");
   }
   if (summary.completed) return kDone;
-  std::fflush(stdout);
-  fmt::print(stderr, "linkwork: {}: {}\nlinkwork: what was computed until then is in {}\n", model_.name, summary.status,
-             folder_.string());
-  return kFailed;
+  return tell_failure(summary, folder_.path(), checkpoints_ ? checkpoints_->file : fs::path());
 }
 
 }  // namespace linkwork::cli

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/linkwork/interruption.h"
 #include "apps/linkwork/progress.h"
+#include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/run_options.h"
 #include "linkwork/io/checkpoint_file.h"
 #include "linkwork/io/thinned_rows.h"
@@ -25,7 +27,7 @@ struct CheckpointPlan {
 /// The files of a run, and what goes into them.
 class Results {
  public:
-  /// Begins them, or goes on with those of an interrupted run.
+  /// Begins them, or goes on with those of an interrupted run. Throws InputError before anything of an earlier run is touched.
   Results(const RunOptions& options, const Spec& spec, const Model& model, const std::vector<std::string>& columns,
           std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
 
@@ -36,7 +38,7 @@ class Results {
   /// After every step: shows how far it is, and waits if the run is to keep pace with the clock.
   void show(double t, double end) {
     progress_.show(t, end);
-    if (pacing_) pacing_->wait(t);
+    if (pacing_) pacing_->wait(t, [] { return !interrupted(); });
   }
   /// The run begins, at time t.
   void start(double t) {
@@ -55,11 +57,12 @@ class Results {
  private:
   void save(std::optional<SavedRun> one_piece, std::optional<SavedAssembly> modules, double pretty);
   TrajectoryFile open_trajectory(const std::vector<std::string>& columns, const Checkpoint* from) const;
+  void check_checkpoints() const;
 
   const RunOptions& options_;
   const Model& model_;
   std::size_t columns_;
-  std::filesystem::path folder_;
+  ResultFolder folder_;
   std::optional<CheckpointPlan> checkpoints_;
   TrajectoryFile trajectory_;
   std::string scene_;

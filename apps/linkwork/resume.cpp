@@ -1,16 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/rank_agreement.h"
 #include "apps/linkwork/run_options.h"
+#include "apps/linkwork/terminal.h"
 #include "linkwork/io/model_file.h"
-#include "linkwork/transport/mpi_world.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork::cli {
@@ -20,7 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
     R"(Goes on from the last checkpoint of a run that was begun with --checkpoint and interrupted, with the model and settings of then.
-It writes into the same folder, and goes on saving checkpoints in FILE. Trajectory and summary end up as those of a run that was
+It writes into the same folder, which must hold what the run had written (or the one of --out, if it was moved), says so first, and
+goes on saving checkpoints in FILE. Trajectory and summary end up as those of a run that was
 not interrupted, bit by bit; the number of threads, or of processes under mpirun, may be another one.
 
 Examples:
@@ -32,30 +31,14 @@ struct ResumeOptions {
   RunOptions run;
 };
 
-std::string read_checkpoint(const std::string& file) {
-  std::error_code ignored;
-  if (!fs::exists(file, ignored))
-    throw InputError({file, 0, 0}, "there is no such file",
-                     "the file of --checkpoint; if the run ended before it was there, run it again");
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError({file, 0, 0}, "cannot be read", "a file that can be read");
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
 /// Rank 0 reads, all get it, or its trouble: a checkpoint must be the same one for all.
 Checkpoint shared_checkpoint(const std::string& file, Transport& world) {
-  if (world.size() == 1) return parse_checkpoint(read_checkpoint(file), file);
-  std::string text, trouble;
-  if (world.rank() == 0) {
-    try {
-      text = read_checkpoint(file);
-    } catch (const InputError& error) {
-      trouble = error.what();
-    }
-  }
-  trouble = gather_texts(world, trouble).front();
-  if (!trouble.empty()) throw InputError({}, trouble);
-  return parse_checkpoint(gather_texts(world, text).front(), file);
+  std::string text;
+  together(world, [&](Inputs&) {
+    if (world.rank() == 0) text = read_checkpoint_file(file);
+  });
+  if (world.size() > 1) text = gather_texts(world, text).front();
+  return parse_checkpoint(text, file);
 }
 
 /// Files of the model that are still there must be as they were.
@@ -68,32 +51,25 @@ void check_model(const Checkpoint& checkpoint) {
   }
 }
 
-int resume(const ResumeOptions& options) {
-  MpiWorld world;
-  const bool speaks = world.transport().rank() == 0;
-  try {
-    const Checkpoint checkpoint = shared_checkpoint(options.file, world.transport());
-    check_model(checkpoint);
-    RunOptions run = options.run;
-    run.model.model = checkpoint.request.model;
-    run.model.set = checkpoint.request.set;
-    run.settings.set_texts(checkpoint.request.settings);
-    run.checkpoint = fs::absolute(options.file).string();
-    if (!run.out) run.out = checkpoint.request.out;
-    run.no_report = run.no_report || checkpoint.request.no_report;
-    if (speaks && checkpoint.program != LINKWORK_VERSION)
-      fmt::print(stderr, "linkwork: {} was written by version {}: the results may differ in their last digits\n", options.file,
-                 checkpoint.program);
-    if (speaks && !run.quiet) {
-      fmt::print("resumed at t = {:.9g} s\n", checkpoint.time());
-      std::fflush(stdout);
-    }
-    return perform_run(run, &checkpoint, world.transport());
-  } catch (const InputError& error) {
-    if (world.transport().size() == 1) throw;
-    if (speaks) fmt::print(stderr, "linkwork: {}\n", error.what());  // all ranks have found the same
-    return kBadInput;
+int resume(const ResumeOptions& options, Transport& world) {
+  const Checkpoint checkpoint = shared_checkpoint(options.file, world);
+  together(world, [&](Inputs&) {
+    if (world.rank() == 0) check_model(checkpoint);
+  });
+  RunOptions run = options.run;
+  run.model.model = checkpoint.request.model;
+  run.model.set = checkpoint.request.set;
+  run.settings.set_texts(checkpoint.request.settings);
+  run.checkpoint = fs::absolute(options.file).string();
+  if (!run.out) run.out = checkpoint.request.out;
+  run.no_report = run.no_report || checkpoint.request.no_report;
+  if (world.rank() == 0 && checkpoint.program != LINKWORK_VERSION)
+    complain("{} was written by version {}: the results may differ in their last digits", options.file, checkpoint.program);
+  if (world.rank() == 0 && !run.quiet) {
+    print("resumed at t = {:.9g} s, in {}\n", checkpoint.time(), *run.out);
+    std::fflush(stdout);
   }
+  return perform_run(run, &checkpoint, world);
 }
 
 }  // namespace
@@ -108,7 +84,7 @@ Command resume_command(CLI::App& program) {
       ->option_text("N");
   add_common_options(*app, options->run);
   app->footer(kFooter);
-  return {app, [options] { return resume(*options); }};
+  return {app, [options] { return on_ranks("resume", [&](Transport& world) { return resume(*options, world); }); }};
 }
 
 }  // namespace linkwork::cli

@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/interruption.h"
 #include "apps/linkwork/lists.h"
+#include "apps/linkwork/rank_agreement.h"
 #include "apps/linkwork/rank_watch.h"
 #include "apps/linkwork/results.h"
 #include "apps/linkwork/run_options.h"
@@ -16,7 +18,6 @@
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/one_piece.h"
 #include "linkwork/simulation/simulation.h"
-#include "linkwork/transport/mpi_world.h"
 #include "linkwork/transport/thread_team.h"
 
 namespace linkwork::cli {
@@ -28,7 +29,9 @@ constexpr const char* kFooter =
     R"(Writes report.html (animation, plots and summary, to open in a browser), trajectory.csv (positions, velocities, accelerations,
 reactions, energies, errors), summary.json and scene.json (what 'linkwork report' and 'linkwork view' need to draw the mechanism).
 Methods may carry options, as in baumgarte:alpha=5,beta=5; 'linkwork list' shows them.
-With --checkpoint, 'linkwork resume FILE' goes on with a run that was interrupted, and ends with the same results.
+With --checkpoint, 'linkwork resume FILE' goes on with a run that was interrupted, and ends with the same results. FILE is made, or an
+older checkpoint replaced; anything else in its place is refused. Ctrl-C (SIGINT), SIGTERM and SIGHUP end a run after the step it is at,
+with a checkpoint if it has any, a summary of status "interrupted", and exit code 130, 143 or 129; a second one ends it at once.
 
 Examples:
   linkwork run four_bar
@@ -48,42 +51,82 @@ struct Job {
   std::vector<std::string> notes = {};  // for the summary
 };
 
-/// Reads the model; with checkpoints, the texts of its files are kept for them.
-Job read_job(const RunOptions& options, const Checkpoint* from) {
+/// Guards against slips of the exponent, as for steps and rows.
+void check_interval(double every, double end) {
+  constexpr double kMost = 1e9;
+  if (!(end / every <= kMost))
+    throw InputError({"--checkpoint-every", 0, 0},
+                     fmt::format("{} s saved every {} s are more than {:.0e} checkpoints", end, every, kMost),
+                     "a larger interval");
+}
+
+/// All that makes a difference to a run, but for the files of its model.
+std::string options_text(const RunOptions& options) {
+  std::string text;
+  for (const std::string& set : options.model.set) text += fmt::format("--set {}\n", set);
+  for (const auto& [option, value] : options.settings.texts()) text += fmt::format("{} {}\n", option, value);
+  for (const auto& [name, given] : {std::pair{"--threads", &options.settings.threads},
+                                    {"--realtime", &options.realtime},
+                                    {"--checkpoint-every", &options.checkpoint_every}})
+    if (*given) text += fmt::format("{} {}\n", name, **given);
+  return text + (options.checkpoint ? "--checkpoint\n" : "");
+}
+
+/// Reads the model; with checkpoints, the texts of its files are kept for them. A run that goes on reads no files: its checkpoint
+/// has them all.
+Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) {
+  inputs.add("the options", options_text(options));
   Job job{options, from, {}, {}, {}};
-  if (!options.checkpoint) {
-    if (options.checkpoint_every)
-      throw InputError({"--checkpoint-every", 0, 0}, "there is no file to write to", "--checkpoint FILE");
-    job.spec = options.model.read();
-  } else if (from != nullptr) {
+  if (options.checkpoint_every && !options.checkpoint)
+    throw InputError({"--checkpoint-every", 0, 0}, "there is no file to write to", "--checkpoint FILE");
+  if (options.checkpoint && options.checkpoint->empty()) throw InputError({"--checkpoint", 0, 0}, "the name is empty", "a file");
+  fs::path model;
+  if (from != nullptr) {
+    model = from->request.model;
     job.checkpoints = {*options.checkpoint, *from};
-    job.spec = options.model.read(from->request.model, [&](const fs::path& file) {
-      const auto kept = std::ranges::find(from->files, file.string(), &Checkpoint::ModelText::file);
-      return kept != from->files.end() ? kept->text : read_text_file(file);
-    });
   } else {
-    if (options.checkpoint->empty()) throw InputError({"--checkpoint", 0, 0}, "the name is empty", "a file");
-    job.checkpoints.emplace().file = fs::absolute(*options.checkpoint);
-    Checkpoint& contents = job.checkpoints->contents;
-    contents.program = LINKWORK_VERSION;
-    contents.request = {options.model.file().string(), options.model.set, options.settings.texts(), "", options.no_report, 0.0};
-    job.spec = options.model.read(contents.request.model, [&](const fs::path& file) {
-      const std::string text = read_text_file(file);
-      if (std::ranges::find(contents.files, file.string(), &Checkpoint::ModelText::file) == contents.files.end())
-        contents.files.push_back({file.string(), text});
-      return text;
-    });
+    model = options.checkpoint ? options.model.file() : options.model.path();
+    if (options.checkpoint) job.checkpoints.emplace().file = fs::absolute(*options.checkpoint);
   }
+  std::vector<Checkpoint::ModelText> files;
+  const auto known = [](const std::vector<Checkpoint::ModelText>& texts, const fs::path& file) {
+    return std::ranges::find(texts, file.string(), &Checkpoint::ModelText::file);
+  };
+  job.spec = options.model.read(model, [&](const fs::path& file) {
+    std::string text;
+    if (from == nullptr)
+      text = read_text_file(file);
+    else if (const auto kept = known(from->files, file); kept != from->files.end())
+      text = kept->text;
+    else
+      throw InputError({file.string(), 0, 0}, "is not in the checkpoint", "a checkpoint with all files of its model");
+    inputs.add(fmt::format("the file {}", file.filename().string()), text);
+    if (known(files, file) == files.end()) files.push_back({file.string(), text});
+    return text;
+  });
   options.settings.apply_to(job.spec.settings);
-  if (job.checkpoints && from == nullptr)
-    job.checkpoints->contents.request.every = options.checkpoint_every
-                                                  ? parse_positive(*options.checkpoint_every, "--checkpoint-every")
-                                                  : job.spec.settings.end / kCheckpoints;
+  if (!job.checkpoints) return job;
+  Checkpoint::Request& request = job.checkpoints->contents.request;
+  if (from == nullptr) {
+    job.checkpoints->contents.program = LINKWORK_VERSION;
+    job.checkpoints->contents.files = std::move(files);
+    request = {model.string(), options.model.set, options.settings.texts(), "", options.no_report, 0.0};
+    request.every = options.checkpoint_every ? parse_positive(*options.checkpoint_every, "--checkpoint-every")
+                                             : job.spec.settings.end / kCheckpoints;
+  }
+  check_interval(request.every, job.spec.settings.end);
   return job;
 }
 
 void check_pace(const Job& job, bool fixed_steps) {
-  if (!job.options.pace() || fixed_steps) return;
+  constexpr double kLongest = 1e9;  // s
+  const std::optional<double> pace = job.options.pace();
+  if (!pace) return;
+  if (!(job.spec.settings.end / *pace <= kLongest))
+    throw InputError({"--realtime", 0, 0},
+                     fmt::format("{} s would take {:.3g} s", job.spec.settings.end, job.spec.settings.end / *pace),
+                     "a larger factor");
+  if (fixed_steps) return;
   throw InputError(
       {"--realtime", 0, 0},
       fmt::format("integrator '{}' chooses its own steps, which no clock can pace", job.spec.settings.integrator.name),
@@ -97,7 +140,8 @@ int run_as_one(Job& job) {
   if (job.from != nullptr) simulation.resume(*job.from->one_piece);
   Results results(job.options, job.spec, model, simulation.columns(), job.checkpoints, job.from);
   Observer observer{.row = [&](std::span<const double> row) { results.write(row); },
-                    .progress = [&](double t, double end) { results.show(t, end); }};
+                    .progress = [&](double t, double end) { results.show(t, end); },
+                    .go_on = [] { return !interrupted(); }};
   if (results.saves()) {
     observer.checkpoint = [&](const SavedRun& saved) { results.save(saved); };
     observer.checkpoint_every = results.save_every();
@@ -137,39 +181,48 @@ int run_modules(Job& job, const Model* model, const AssemblyPlan& plan, const Ch
   check_pace(job, assembly.has_fixed_steps());
   if (job.from != nullptr) assembly.resume(*job.from->modules);
   if (threads == 1) watch_ranks(transport, work_of_ranks(assembly.workshop()), advice_after_death(job));
+  // Only rank 0 has results, and it may find that it cannot write them.
+  std::unique_ptr<Results> results;
+  together(transport, [&](Inputs&) {
+    if (transport.rank() == 0)
+      results = std::make_unique<Results>(job.options, job.spec, *model, assembly.columns(), job.checkpoints, job.from);
+  });
   if (transport.rank() != 0) {
-    AssemblyObserver observer;
+    AssemblyObserver observer{.go_on = [] { return !interrupted(); }};
     if (job.checkpoints) {
       observer.checkpoint = [](const SavedAssembly&) {};
       observer.checkpoint_every = job.checkpoints->contents.request.every;
     }
-    return assembly.run(observer).completed ? kDone : kFailed;
+    const Summary summary = assembly.run(observer);
+    if (summary.status == kInterrupted) return exit_code_after_interruption();
+    return summary.completed ? kDone : kFailed;
   }
-  Results results(job.options, job.spec, *model, assembly.columns(), job.checkpoints, job.from);
   PieceComparison comparison(*model, assembly.columns(), assembly.glue_is_exact());
   if (job.from != nullptr) comparison.resume(job.from->pretty, job.from->rows);
-  AssemblyObserver observer{.row = [&](std::span<const double> row) { results.write(row); },
-                            .progress = [&](double t, double end) { results.show(t, end); },
+  AssemblyObserver observer{.row = [&](std::span<const double> row) { results->write(row); },
+                            .progress = [&](double t, double end) { results->show(t, end); },
+                            .go_on = [] { return !interrupted(); },
                             .object = [&](std::span<const double> row) { return comparison.object_to(row); }};
-  if (results.saves()) {
+  if (results->saves()) {
     observer.checkpoint = [&](const SavedAssembly& saved) {
-      results.save(saved, comparison.largest());
+      results->save(saved, comparison.largest());
       comparison.begin_anew();
     };
-    observer.checkpoint_every = results.save_every();
+    observer.checkpoint_every = results->save_every();
   }
-  results.start(job.from != nullptr ? job.from->time() : 0.0);
+  results->start(job.from != nullptr ? job.from->time() : 0.0);
   Summary summary = assembly.run(observer);
   summary.modules->pretty = comparison.largest();
   if (threads > 1) summary.threads = threads, summary.ranks = 1;
-  return results.finish(std::move(summary));
+  return results->finish(std::move(summary));
 }
 
 int run_apart(Job& job, const Choice& glue, Transport& world) {
   AssemblyPlan plan = plan_assembly(job.spec);
-  const int threads = job.options.settings.thread_count();
-  if (threads > 1 && world.size() > 1)
+  if (job.options.settings.thread_count() > 1 && world.size() > 1)
     throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
+  // More threads than modules would only wait.
+  const int threads = std::min(job.options.settings.thread_count(), std::max(1, static_cast<int>(plan.modules.size())));
   std::unique_ptr<const Model> model;
   start_together(plan, job.spec, world, model);
   if (world.size() > 1 || threads == 1) return run_modules(job, model.get(), plan, glue, 1, world);
@@ -182,17 +235,6 @@ int run_apart(Job& job, const Choice& glue, Transport& world) {
   return code;
 }
 
-int run(const RunOptions& options) {
-  MpiWorld world;
-  try {
-    return perform_run(options, nullptr, world.transport());
-  } catch (const InputError& error) {
-    if (world.transport().size() == 1) throw;
-    if (world.transport().rank() == 0) fmt::print(stderr, "linkwork: {}\n", error.what());  // all ranks have found the same
-    return kBadInput;
-  }
-}
-
 }  // namespace
 
 std::optional<double> RunOptions::pace() const {
@@ -201,8 +243,13 @@ std::optional<double> RunOptions::pace() const {
 }
 
 int perform_run(const RunOptions& options, const Checkpoint* from, Transport& world) {
-  Job job = read_job(options, from);
-  options.pace();
+  expect_interruption();
+  std::optional<Job> read;
+  together(world, [&](Inputs& inputs) {
+    read.emplace(read_job(options, from, inputs));
+    options.pace();
+  });
+  Job& job = *read;
   const Choice glue = chosen_glue(job.spec, job.notes);
   if (from != nullptr && from->modules.has_value() != (glue.name != "none"))
     throw InputError({*options.checkpoint, 0, 0}, "saves a run that was solved in another way",
@@ -236,7 +283,7 @@ Command run_command(CLI::App& program) {
       ->option_text("T");
   add_common_options(*app, *options);
   app->footer(kFooter);
-  return {app, [options] { return run(*options); }};
+  return {app, [options] { return on_ranks("run", [&](Transport& world) { return perform_run(*options, nullptr, world); }); }};
 }
 
 }  // namespace linkwork::cli

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "apps/linkwork/commands.h"
+#include "apps/linkwork/interruption.h"
 #include "apps/linkwork/methods.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
@@ -94,9 +96,9 @@ void print_results(const ResultFiles& files) {
 
 void print_run(const Model& model, const Summary& summary, const ResultFiles& files) {
   const bool started = files.rows > 0;
-  fmt::print("{}: {}, {}{}\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
-             counted(static_cast<long>(model.joints.size()), "joint"),
-             started ? ", " + counted(summary.dof, "degree of freedom") : "");
+  print("{}: {}, {}{}\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
+        counted(static_cast<long>(model.joints.size()), "joint"),
+        started ? ", " + counted(summary.dof, "degree of freedom") : "");
   print_line("methods", methods(model, summary));
   print_line(summary.completed ? "simulated" : "stopped", effort(summary));
   if (started && !model.rows.empty())
@@ -110,6 +112,15 @@ void print_run(const Model& model, const Summary& summary, const ResultFiles& fi
   print_all("note", summary.notes);
   for (const std::string& warning : summary.warnings) print_line("warning", highlighted(warning, stdout));
   print_results(files);
+}
+
+int tell_failure(const Summary& summary, const std::filesystem::path& folder, const std::filesystem::path& checkpoint) {
+  const bool by_user = summary.status == kInterrupted;
+  complain("{}: {}", summary.model,
+           by_user ? fmt::format("interrupted at t = {:.9g} s", summary.simulated_seconds) : summary.status);
+  complain("what was computed until then is in {}", folder.string());
+  if (by_user && !checkpoint.empty()) complain("'linkwork resume {}' goes on from there", checkpoint.string());
+  return by_user ? exit_code_after_interruption() : static_cast<int>(kFailed);
 }
 
 }  // namespace linkwork::cli

@@ -22,4 +22,8 @@ void print_results(const ResultFiles& files);
 /// The account of a run for a person, on stdout.
 void print_run(const Model& model, const Summary& summary, const ResultFiles& files);
 
+/// Why a run did not get to its end, on stderr, and how to go on with it if it was interrupted and has a checkpoint. Returns the
+/// exit code.
+int tell_failure(const Summary& summary, const std::filesystem::path& folder, const std::filesystem::path& checkpoint);
+
 }  // namespace linkwork::cli

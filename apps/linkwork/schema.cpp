@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/terminal.h"
 
 namespace linkwork::cli {
 
@@ -14,7 +15,7 @@ Command schema_command(CLI::App& program) {
       "Example:\n"
       "  linkwork schema > linkwork.schema.json");
   return {app, [] {
-            fmt::print("{}\n", model_schema_json());
+            print("{}\n", model_schema_json());
             return static_cast<int>(kDone);
           }};
 }

@@ -42,6 +42,7 @@ void SettingsOptions::add_to(CLI::App& options) {
   };
   add("--end", end, "T", "time at which the simulation ends, s");
   add("--step", step, "H", "step size, or the first one of adaptive integrators, s");
+  add("--max-step", max_step, "H", "longest step of integrators that choose their own, s");
   add("--rtol", rtol, "R", "relative tolerance of adaptive integrators");
   add("--atol", atol, "A", "absolute tolerance of adaptive integrators");
   add("--every", every, "DT", "time between two rows of output, s");
@@ -56,6 +57,7 @@ void SettingsOptions::add_to(CLI::App& options) {
 void SettingsOptions::apply_to(Settings& settings) const {
   apply_number(end, "--end", settings.end);
   apply_number(step, "--step", settings.step);
+  apply_number(max_step, "--max-step", settings.max_step);
   apply_number(rtol, "--rtol", settings.rtol);
   apply_number(atol, "--atol", settings.atol);
   apply_number(every, "--every", settings.output_every);
@@ -82,7 +84,8 @@ int SettingsOptions::thread_count() const {
 
 template <class Visit>
 void SettingsOptions::for_each_text(Visit visit) {
-  visit("--end", end), visit("--step", step), visit("--rtol", rtol), visit("--atol", atol), visit("--every", every);
+  visit("--end", end), visit("--step", step), visit("--max-step", max_step), visit("--rtol", rtol), visit("--atol", atol),
+      visit("--every", every);
   visit("--coordinates", coordinates), visit("--formulation", formulation), visit("--stabilization", stabilization);
   visit("--integrator", integrator), visit("--glue", glue);
 }

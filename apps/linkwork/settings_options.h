@@ -13,7 +13,7 @@ namespace linkwork::cli {
 /// The settings of a model file that the command line can override. Texts as given.
 struct SettingsOptions {
   using Text = std::optional<std::string>;
-  Text end, step, rtol, atol, every;
+  Text end, step, max_step, rtol, atol, every;
   Text coordinates, formulation, stabilization, integrator, glue;
   Text threads;
 

@@ -10,6 +10,7 @@
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/io/page.h"
@@ -73,12 +74,12 @@ std::string verdict(Holds holds) {
 void print_claims(const studies::StudyResult& result) {
   for (const studies::Part& part : result.parts) {
     if (part.claims.empty()) continue;
-    fmt::print("\n{}\n", part.title);
+    print("\n{}\n", part.title);
     for (const Claim& claim : part.claims) {
-      fmt::print("  {:<6}  {}\n", verdict(claim.holds), claim.text);
-      if (!claim.published.empty()) fmt::print("          published  {}\n", claim.published);
-      if (!claim.measured.empty()) fmt::print("          measured   {}\n", claim.measured);
-      if (claim.holds != Holds::kYes && !claim.why.empty()) fmt::print("          why        {}\n", claim.why);
+      print("  {:<6}  {}\n", verdict(claim.holds), claim.text);
+      if (!claim.published.empty()) print("          published  {}\n", claim.published);
+      if (!claim.measured.empty()) print("          measured   {}\n", claim.measured);
+      if (claim.holds != Holds::kYes && !claim.why.empty()) print("          why        {}\n", claim.why);
     }
   }
 }
@@ -93,14 +94,16 @@ std::string score(const studies::StudyResult& result) {
 
 int run_study(const StudyOptions& options) {
   const Study& study = find_study(options.name);
-  const fs::path folder = options.out.empty() ? fs::path("out") / study.info.name : fs::path(options.out);
-  fs::create_directories(folder);
+  const ResultFolder results(options.out.empty() ? std::nullopt : std::optional(options.out), study.info.name);
+  const fs::path& folder = results.path();
   const Stopwatch stopwatch;
   studies::StudyContext context;
   context.quick = options.quick;
   context.models = ready_model_folder();
   if (!options.quiet)
-    context.progress = [&](const std::string& text) { fmt::print(stderr, "{:7.1f} s  {}\n", stopwatch.seconds(), text); };
+    context.progress = [&](const std::string& text) {
+      write_to(stderr, fmt::format("{:7.1f} s  {}\n", stopwatch.seconds(), text));
+    };
 
   const studies::StudyResult result = study.run(context);
   const std::string json = study_json(study.info, result, {options.quick, stopwatch.seconds(), LINKWORK_VERSION});
@@ -109,9 +112,9 @@ int run_study(const StudyOptions& options) {
   if (has_page) write_text_file(folder / "study.html", studies::study_html(json));
 
   if (options.quiet) return kDone;
-  fmt::print("{}\n{}\n", study.info.title, study.info.citation);
+  print("{}\n{}\n", study.info.title, study.info.citation);
   print_claims(result);
-  fmt::print("\n");
+  print("\n");
   print_line("claims", score(result));
   print_line("results", (folder / "study.json").string());
   if (has_page)

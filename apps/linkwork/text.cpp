@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/linkwork/terminal.h"
+
 namespace linkwork::cli {
 
 std::string counted(long count, std::string_view noun) {
@@ -11,6 +13,6 @@ std::string counted(long count, std::string_view noun) {
   return fmt::format("{} {}s", count, noun);
 }
 
-void print_line(std::string_view label, std::string_view text) { fmt::print("  {:<12} {}\n", label, text); }
+void print_line(std::string_view label, std::string_view text) { print("  {:<12} {}\n", label, text); }
 
 }  // namespace linkwork::cli

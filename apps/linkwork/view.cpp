@@ -2,6 +2,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/terminal.h"
 #include "apps/linkwork/view_server.h"
 #include "linkwork/io/report.h"
 #include "linkwork/model/input_error.h"
@@ -36,7 +38,17 @@ void open_browser(const std::string& address) {
   std::string program = "xdg-open", argument = address;
   char* const arguments[] = {program.data(), argument.data(), nullptr};
   pid_t child = 0;
-  ::posix_spawnp(&child, program.c_str(), nullptr, nullptr, arguments, environ);
+  // What this program ignores, another may rely on.
+  sigset_t ignored;
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  sigaddset(&ignored, SIGXFSZ);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  ::posix_spawnattr_setsigdefault(&attributes, &ignored);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  ::posix_spawnp(&child, program.c_str(), nullptr, &attributes, arguments, environ);
+  ::posix_spawnattr_destroy(&attributes);
 }
 
 int view(const ViewOptions& options) {
@@ -44,12 +56,12 @@ int view(const ViewOptions& options) {
     throw InputError({}, "this program was built without the report page", "a build with node and npm (LINKWORK_WEB=ON)");
   read_running(options.folder);  // complains now if it is not a run's folder
   const auto ready = [&](const std::string& address) {
-    fmt::print("{}\n", address);
+    print("{}\n", address);
     std::fflush(stdout);
     if (!options.no_browser) open_browser(address);
   };
-  if (serve_run(options.folder, options.port, ready)) return kDone;
-  throw InputError({"--port", 0, 0}, fmt::format("port {} cannot be used", options.port), "a free port, or none to take any");
+  serve_run(options.folder, options.port, ready);
+  return kDone;
 }
 
 }  // namespace

@@ -1,28 +1,28 @@
 #include "apps/linkwork/view_server.h"
 
 #include <fmt/format.h>
-#include <httplib.h>
 
 #include <charconv>
 #include <fstream>
-#include <utility>
+#include <memory>
+#include <system_error>
 
+#include "apps/linkwork/http_server.h"
+#include "linkwork/io/input_file.h"
 #include "linkwork/io/report.h"
+#include "linkwork/model/input_error.h"
 
 namespace linkwork::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kHost = "127.0.0.1";
 constexpr std::size_t kMostBytes = 8U << 20U;  // of rows in one answer
+constexpr std::size_t kLargestSummary = 64U << 20U;
 
-bool has_ended(const fs::path& folder) { return fs::exists(folder / "summary.json"); }
-
-/// A page of another site could reach this server under a name of its own that leads here: only our own names are answered.
-bool is_own_name(const std::string& host) {
-  const std::string name = host.substr(0, host.find(':'));
-  return name == kHost || name == "localhost";
+bool has_ended(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "summary.json", ignored);
 }
 
 std::string page(const fs::path& folder) {
@@ -42,13 +42,13 @@ std::streamoff first_row(std::istream& stream) {
 }
 
 /// Whole rows from a byte of the trajectory on; X-Next tells where to go on.
-void answer_rows(const fs::path& folder, const httplib::Request& request, httplib::Response& response) {
+HttpAnswer rows(const fs::path& folder, std::string_view from) {
   const bool ended = has_ended(folder);  // asked before the rows are read: then nothing is missed
-  const std::string from = request.get_param_value("from");
   std::streamoff at = 0;
   std::from_chars(from.data(), from.data() + from.size(), at);
+  check_input_file(folder / "trajectory.csv", "the trajectory of a run");
   std::ifstream stream(folder / "trajectory.csv", std::ios::binary);
-  if (at == 0) at = first_row(stream);
+  if (at <= 0) at = first_row(stream);
   std::string text;
   if (at > 0) {
     stream.clear();
@@ -59,47 +59,31 @@ void answer_rows(const fs::path& folder, const httplib::Request& request, httpli
     const std::size_t end = text.rfind('\n');
     text.resize(end == std::string::npos ? 0 : end + 1);
   }
-  response.set_header("X-Run-Ended", ended ? "1" : "0");
-  response.set_header("X-Next", std::to_string(at + static_cast<std::streamoff>(text.size())));
-  response.set_content(text, "text/csv");
+  const std::string next = std::to_string(at + static_cast<std::streamoff>(text.size()));
+  return {200, "text/csv", std::move(text), {{"X-Run-Ended", ended ? "1" : "0"}, {"X-Next", next}}};
 }
 
-void answer_summary(const fs::path& folder, httplib::Response& response) {
-  std::ifstream stream(folder / "summary.json", std::ios::binary);
-  if (!stream) {
-    response.status = 404;
-    return;
-  }
-  response.set_content({std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()}, "application/json");
+HttpAnswer answer(const fs::path& folder, std::string_view target) {
+  constexpr std::string_view kRows = "/rows?from=";
+  if (target == "/") return {200, "text/html; charset=utf-8", page(folder)};
+  if (target.starts_with(kRows)) return rows(folder, target.substr(kRows.size()));
+  if (target == "/summary.json" && has_ended(folder))
+    return {200, "application/json", read_input_file(folder / "summary.json", "a summary", kLargestSummary)};
+  return {404, "text/plain", "there is no such page\n"};
 }
 
 }  // namespace
 
-bool serve_run(const fs::path& folder, int port, const std::function<void(const std::string& address)>& ready) {
-  httplib::Server server;
-  server.set_default_headers({{"Cache-Control", "no-store"}, {"X-Content-Type-Options", "nosniff"}});
-  server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
-    if (is_own_name(request.get_header_value("Host"))) return httplib::Server::HandlerResponse::Unhandled;
-    response.status = 403;
-    return httplib::Server::HandlerResponse::Handled;
-  });
-  server.set_exception_handler([](const httplib::Request&, httplib::Response& response, std::exception_ptr error) {
-    response.status = 500;
-    try {
-      std::rethrow_exception(std::move(error));
-    } catch (const std::exception& known) {
-      response.set_content(known.what(), "text/plain");
-    }
-  });
-  server.Get("/", [&](const httplib::Request&, httplib::Response& response) { response.set_content(page(folder), "text/html"); });
-  server.Get("/rows",
-             [&](const httplib::Request& request, httplib::Response& response) { answer_rows(folder, request, response); });
-  server.Get("/summary.json", [&](const httplib::Request&, httplib::Response& response) { answer_summary(folder, response); });
-
-  const int bound = port == 0 ? server.bind_to_any_port(kHost) : server.bind_to_port(kHost, port) ? port : -1;
-  if (bound < 0) return false;
-  ready(fmt::format("http://{}:{}/", kHost, bound));
-  return server.listen_after_bind();
+void serve_run(const fs::path& folder, int port, const std::function<void(const std::string& address)>& ready) {
+  std::unique_ptr<HttpServer> server;
+  try {
+    server = std::make_unique<HttpServer>(port);
+  } catch (const std::system_error& error) {
+    throw InputError({"--port", 0, 0}, fmt::format("port {} cannot be used: {}", port, error.code().message()),
+                     "a free port, or none to take any");
+  }
+  ready(server->address());
+  server->serve([&](std::string_view target) { return answer(folder, target); });
 }
 
 }  // namespace linkwork::cli

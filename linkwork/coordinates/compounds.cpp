@@ -99,8 +99,6 @@ Compounds::Compounds(const Tree& tree, std::span<const ForceColumns> groups, std
   }
   A_.resize(at(values));
   dependent_.resize(at(rows), 0);
-  for (const Node& node : tree.nodes) length_ = std::max(node.parent == 0 ? 0.0 : length_, node.p.norm());
-  if (!(length_ > 0.0)) length_ = 1.0;
 
   const std::vector<int> cluster = loop_clusters(tree, groups);
   const int clusters = cluster.empty() ? 0 : *std::ranges::max_element(cluster) + 1;
@@ -149,7 +147,7 @@ void Compounds::add_compound(const Tree& tree, std::span<const ForceColumns> gro
     for (int k = 0; k < velocity_count(node.kind); ++k) {
       compound.dofs.push_back(node.v + k);
       const bool slides = node.kind == NodeKind::kPrismatic || (node.kind == NodeKind::kFree && k < 3);
-      compound.unit.push_back(slides ? length_ : 1.0);
+      compound.unit.push_back(slides ? tree.length : 1.0);
     }
   }
   for (int g : members) {

@@ -32,8 +32,8 @@ class Compounds {
   /// A of the embedded rows, from the groups. Needs positions.
   void update_rows(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups);
   /// Picks the independent coordinates anew, by pivoting on the rows as they are: with few coordinates solved for together, or
-  /// with the largest pivots.
-  void choose(bool sparse = true);
+  /// with the largest pivots. After update_rows(); needs poses in the world.
+  void choose(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups, bool sparse = true);
   bool chosen() const { return chosen_; }
   /// A_d^-1, and G, of the rows as they are. Returns how fast a dependent coordinate moves at most when an independent one moves
   /// by 1, with lengths measured in units of the mechanism's: large near a position where the choice is bad.
@@ -121,7 +121,8 @@ class Compounds {
   void add_compound(const Tree& tree, std::span<const ForceColumns> groups, const std::vector<int>& members,
                     std::span<const int> first_rows, std::span<const int> first_values);
   void share_scratch();
-  void choose(Compound& compound, bool sparse);
+  void choose(Compound& compound, std::span<const double> bounds, bool sparse);
+  std::vector<char> independent_rows(const Compound& compound, std::span<const double> bounds) const;
   void arrange_blocks(Compound& compound, const std::vector<int>& row_of_dof);
   void add_block(const Compound& compound, std::span<const int> rows, std::span<const int> dependents);
   std::span<const Block> blocks(const Compound& compound) const;
@@ -149,7 +150,6 @@ class Compounds {
   std::vector<char> dependent_;
   int rank_ = 0;
   bool chosen_ = false;
-  double length_ = 1.0;
 };
 
 /// Groups that share a joint, directly or through others: by group, the number of its cluster.

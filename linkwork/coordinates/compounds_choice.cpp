@@ -16,12 +16,15 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-void Compounds::choose(bool sparse) {
+void Compounds::choose(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups, bool sparse) {
   rank_ = 0;
+  std::vector<double> bounds(A_.size());
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    if (embedded_[g]) groups[g].write_bounds(tree, work, &bounds[at(first_values_[g])]);
   blocks_.clear(), solved_rows_.clear(), others_.clear(), indices_.clear();
   for (Compound& compound : compounds_) {
     compound.first_block = static_cast<int>(blocks_.size());
-    choose(compound, sparse);
+    choose(compound, bounds, sparse);
     compound.last_block = static_cast<int>(blocks_.size());
     const std::size_t nodes = compound.nodes.size(), columns = at(compound.columns());
     Scratch& scratch = scratch_[at(compound.scratch)];
@@ -42,25 +45,43 @@ void Compounds::choose(bool sparse) {
   chosen_ = true;
 }
 
-/// Gaussian elimination with pivots that are large and touch few other rows and columns. Coordinates without a pivot are
-/// independent, rows without one are dependent.
-void Compounds::choose(Compound& compound, bool sparse) {
+/// By row of the compound, as rank.h decides.
+std::vector<char> Compounds::independent_rows(const Compound& compound, std::span<const double> bounds) const {
+  const int rows = static_cast<int>(compound.rows.size()), dofs = static_cast<int>(compound.dofs.size());
+  MatX<double> A = MatX<double>::Zero(rows, dofs), largest = A;
+  for (int r = 0; r < rows; ++r)
+    for (const Entry& entry : compound.rows[at(r)].entries) {
+      A(r, entry.dof) = A_[at(entry.value)];
+      largest(r, entry.dof) = bounds[at(entry.value)];
+    }
+  const VecX<double> unit = Eigen::Map<const VecX<double>>(compound.unit.data(), dofs);
+  RankTest test;
+  std::vector<char> marks(at(rows));
+  dependent_rows(A, largest, unit.cwiseAbs2(), test, marks);
+  for (char& mark : marks) mark = mark == 0 ? 1 : 0;
+  return marks;
+}
+
+/// Gaussian elimination on the independent rows, with pivots that are large and touch few other rows and columns. Coordinates
+/// without a pivot are independent.
+void Compounds::choose(Compound& compound, std::span<const double> bounds, bool sparse) {
   constexpr double kLargeEnough = 0.1;
   const int rows = static_cast<int>(compound.rows.size()), dofs = static_cast<int>(compound.dofs.size());
+  const std::vector<char> kept = independent_rows(compound, bounds);
   std::vector<std::map<int, double>> a(at(rows));
   std::vector<double> scale(at(rows), 0.0);
   std::vector<int> touched(at(dofs), 0);  // rows that involve a coordinate
-  for (int r = 0; r < rows; ++r)
+  for (int r = 0; r < rows; ++r) {
+    if (!kept[at(r)]) continue;
     for (const Entry& entry : compound.rows[at(r)].entries) {
       const double value = A_[at(entry.value)] * compound.unit[at(entry.dof)];
       a[at(r)][entry.dof] = value;
       scale[at(r)] = std::max(scale[at(r)], std::abs(value));
       ++touched[at(entry.dof)];
     }
-  const double typical = *std::ranges::max_element(scale);
+  }
   std::vector<int> row_of_dof(at(dofs), -1);
   std::vector<char> done(at(rows), 0);
-  const double tolerance = std::sqrt(kRankTolerance);
   for (;;) {
     int pivot_row = -1, pivot_dof = -1;
     double best_cost = std::numeric_limits<double>::infinity(), best_size = 0.0;
@@ -68,11 +89,11 @@ void Compounds::choose(Compound& compound, bool sparse) {
       if (done[at(r)]) continue;
       double largest = 0.0;
       for (const auto& [dof, value] : a[at(r)]) largest = std::max(largest, std::abs(value));
-      if (largest <= tolerance * std::max(scale[at(r)], 1e-3 * typical)) continue;
+      if (!(largest > 0.0)) continue;
       for (const auto& [dof, value] : a[at(r)]) {
         if (std::abs(value) < kLargeEnough * largest) continue;
         const double cost = sparse ? (static_cast<double>(a[at(r)].size()) - 1.0) * (touched[at(dof)] - 1.0) : 0.0;
-        const double size = std::abs(value) / std::max(scale[at(r)], 1e-3 * typical);
+        const double size = std::abs(value) / scale[at(r)];
         if (cost > best_cost || (cost == best_cost && size <= best_size)) continue;
         best_cost = cost, best_size = size, pivot_row = r, pivot_dof = dof;
       }

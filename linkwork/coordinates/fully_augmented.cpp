@@ -111,6 +111,7 @@ Model fully_augmented(const Model& original) {
     closure.row = model.row_count() - 1;
   }
   renumber_rows(model, new_row);
+  measure(model);
   return model;
 }
 

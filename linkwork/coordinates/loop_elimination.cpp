@@ -402,6 +402,27 @@ void LoopElimination::outward(const Tree& tree, TreeWork<double>& work, VecX<dou
   }
 }
 
+void LoopElimination::subtract_rates(const TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& vdot,
+                                     VecX<double>& x, VecX<double>* size) const {
+  for (int g = 0; g < closed_; ++g) {
+    const Group& group = groups_[at(g)];
+    const ForceColumns& columns = groups[at(g)];
+    for (int c = 0; c < group.columns; ++c) {
+      double sum = 0.0, uncancelled = 0.0;
+      const auto add = [&](double term) { sum += term, uncancelled += std::abs(term); };
+      for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s) {
+        const W& F = columns.wrench(static_cast<int>(s), c);
+        const NodeWork<double>& a = work[columns.seed_nodes()[s]];
+        if (columns.seed_nodes()[s] != 0) add(F.n.dot(a.dw) + F.f.dot(a.dv));
+      }
+      for (std::size_t s = 0; s < columns.seed_dofs().size(); ++s)
+        add(columns.force(static_cast<int>(s), c) * vdot[columns.seed_dofs()[s]]);
+      x[group.first_row + c] -= sum;
+      if (size) (*size)[group.first_row + c] = uncancelled;
+    }
+  }
+}
+
 /// lambda of a group, once its node's acceleration and the later multipliers are known.
 void LoopElimination::recover(int index, const TreeWork<double>& work, VecX<double>& lambda) {
   const Group& group = groups_[at(index)];

@@ -54,6 +54,10 @@ class LoopElimination {
   /// fitted to measurements.
   const std::vector<double>& costs() const { return costs_; }
 
+  /// After outward(): subtracts A vdot from x, by row; size, if given, becomes what of each row's terms nothing cancels.
+  void subtract_rates(const TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& vdot,
+                      VecX<double>& x, VecX<double>* size = nullptr) const;
+
   const Rank& rank() const { return rank_; }
   /// By row.
   const std::vector<char>& dependent() const { return dependent_; }

@@ -19,7 +19,7 @@ constexpr double kPass = 110, kPassPlanar = 45, kPassBlock = 330, kCouple = 5, k
 /// How far a group's wrenches can be from the joints they pass, beyond their arms in the last link: the lengths of the other
 /// links on the way.
 double reach_of(const Tree& tree, const ForceColumns& group) {
-  double reach = 0.0;
+  double reach = kShortestArm * tree.length;
   for (int node : group.way())
     if (tree.nodes[at(node)].parent != group.root()) reach += tree.nodes[at(node)].p.norm();
   return reach;

@@ -14,7 +14,6 @@
 #include "linkwork/dynamics/manifold_projection.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/linalg/gigsp.h"
-#include "linkwork/tree/aba.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -26,12 +25,13 @@ using Kind = RowDiagnosis::Kind;
 /// Below this share of its length a row has no part in another.
 constexpr double kNoShare = 1e-6;
 
-/// Dependent sets of the rows at a state. Which rows are dependent is a question of A alone, so the simplest metric does: 1/M_jj.
+/// Dependent sets of the rows at a state, by the geometry alone: see rank.h.
 class DependentSets {
  public:
   /// Rows are taken in the given order: of a dependent set, the last is the one found.
-  DependentSets(System& system, std::vector<int> order, double tolerance = kRankTolerance) : order_(std::move(order)) {
-    VecX<double> weights = system.mass_matrix().diagonal().unaryExpr([](double x) { return x > 0.0 ? 1.0 / x : 1.0; });
+  DependentSets(System& system, std::vector<int> order, double tolerance = kRankTolerance)
+      : system_(system), order_(std::move(order)) {
+    VecX<double> weights = system.model().units.velocity.cwiseAbs2();
     leave_out_locked(system, weights);
     row_scales(system.jacobian_bounds(), weights, scale_);
     const MatX<double>& A = system.jacobian();
@@ -47,7 +47,10 @@ class DependentSets {
     gigsp_.carry(b);
     // Off the constraints, dependent rows do not quite agree.
     const ConstraintTerms& terms = system.terms();
-    slack_ = std::max(1e-8, 100.0 * std::max(terms.phi.cwiseAbs().maxCoeff(), terms.rate.cwiseAbs().maxCoeff()));
+    const Model& model = system.model();
+    const double speed = model.speed(system.state().v), off = model.largest_error(terms.rate) / std::max(speed, 1e-300);
+    slack_ = std::max(1e-8, 100.0 * std::max(model.largest_error(terms.phi), speed > 0.0 ? off : 0.0));
+    usual_ = speed * speed;
   }
 
   int rank() const { return gigsp_.rank().rank; }
@@ -75,7 +78,8 @@ class DependentSets {
         members.push_back(order_[j]);
       }
       std::ranges::sort(members);
-      visit(row, coefficients, members, gigsp_.is_inconsistent(position, slack_) ? gigsp_.inconsistency()[position] : 0.0);
+      const double unit = usual_ * system_.model().units.row[row];
+      visit(row, coefficients, members, gigsp_.is_inconsistent(position, unit, slack_) ? gigsp_.inconsistency()[position] : 0.0);
     }
   }
 
@@ -87,10 +91,12 @@ class DependentSets {
       if (locked[i] != 0) weights.segment(nodes[i].v, velocity_count(nodes[i].kind)).setZero();
   }
 
+  const System& system_;
   std::vector<int> order_;
   VecX<double> scale_;
   Gigsp gigsp_;
   double slack_ = 0.0;
+  double usual_ = 0.0;  // acceleration, 1/s^2
 };
 
 std::vector<int> in_order(int rows) {
@@ -111,8 +117,6 @@ class Neighbourhood {
  public:
   Neighbourhood(const Model& model, const Modes& modes) : model_(model), system_(model), projection_(model) {
     system_.set_modes(modes);
-    for (const Node& node : model.tree.nodes) length_ = std::max(length_, node.p.norm());
-    if (length_ == 0.0) length_ = 1.0;
   }
 
   int rank() const { return rank_; }
@@ -141,76 +145,51 @@ class Neighbourhood {
       const Node& node = model_.tree.nodes[i];
       for (int k = 0; k < velocity_count(node.kind); ++k) {
         const double uniform = 2.0 * static_cast<double>(random()) / static_cast<double>(std::mt19937::max()) - 1.0;
-        const bool slides = node.kind == NodeKind::kPrismatic || (node.kind == NodeKind::kFree && k < 3);
-        change[node.v + k] = kFar * (slides ? length_ : 1.0) * uniform;
+        change[node.v + k] = kFar * model_.units.velocity[node.v + k] * uniform;
       }
     }
     displace(model_.tree, near_.q.data(), change.data());
     projection_.project(system_, near_, 1e-15);
     system_.update(near_);
-    return system_.terms().phi.cwiseAbs().maxCoeff() < kClosed * std::max(1.0, length_);
+    return system_.terms().phi.cwiseQuotient(model_.units.row).cwiseAbs().maxCoeff() < kClosed;
   }
 
   const Model& model_;
   System system_;
   ManifoldProjection projection_;
   State near_;
-  double length_ = 0.0;
   int rank_ = -1;
   std::vector<char> dependent_;
 };
 
-/// A M^-1 A' in units of the rows' scales.
-MatX<double> scaled_response(System& system) {
-  ConstraintTerms& terms = system.terms();
-  aba_inertias(system.tree(), system.work());
-  for (ForceColumns& columns : terms.groups) columns.reduce(system.tree(), system.work());
-  MatX<double> S = MatX<double>::Zero(terms.rows(), terms.rows());
-  VecX<double> unit(terms.rows());
-  std::array<double, kMaxRows * kMaxRows> block;
-  for (std::size_t a = 0; a < terms.groups.size(); ++a) {
-    const int rows = terms.groups[a].columns(), first = terms.first_rows[a];
-    for (int r = 0; r < rows; ++r) {
-      const double scale = terms.groups[a].scale(r);
-      unit[first + r] = scale > 0.0 ? 1.0 / std::sqrt(scale) : 0.0;
-    }
-    for (std::size_t b = 0; b <= a; ++b) {
-      const auto common = common_support(terms.groups[a], terms.groups[b]);
-      if (common.empty()) continue;
-      const int columns = terms.groups[b].columns(), second = terms.first_rows[b];
-      weighted_product(terms.groups[a], terms.groups[b], common, block.data());
-      for (int r = 0; r < rows; ++r)
-        for (int c = 0; c < columns; ++c)
-          S(first + r, second + c) = S(second + c, first + r) = block[static_cast<std::size_t>(r * columns + c)];
-    }
-  }
-  return unit.asDiagonal() * S * unit.asDiagonal();
-}
-
-/// Rank, condition and distance from a singular position. Returns the dependent rows.
+/// Rank, condition and distance from a singular position, by the geometry alone. Returns the dependent rows.
 std::vector<char> measure(const Model& model, System& system, Diagnosis& diagnosis) {
-  constexpr int kMostRows = 400;  // for eigenvalues
-  LoopElimination loops(system.tree(), system.terms().groups);
-  loops.inward_unforced(system.tree(), system.work(), system.terms().groups, system.terms().b);
-  diagnosis.rank = loops.rank().rank;
-  if (diagnosis.rank == 0) return loops.dependent();
-  if (model.row_count() > kMostRows) {
+  std::vector<char> dependent(static_cast<std::size_t>(model.row_count()));
+  if (model.row_count() > kMostRowsToRank) {
+    LoopElimination loops(system.tree(), system.terms().groups);
+    loops.inward_unforced(system.tree(), system.work(), system.terms().groups, system.terms().b);
+    diagnosis.rank = loops.rank().rank;
     diagnosis.estimated = true;
     diagnosis.condition = 1.0 / loops.rank().weakest;
     diagnosis.distance = std::sqrt(loops.rank().weakest);
     return loops.dependent();
   }
-  std::vector<int> kept = marked_last(loops.dependent());
+  RowRank rank;
+  diagnosis.rank = rank.decide(system, dependent).rank;
+  if (diagnosis.rank == 0) return dependent;
+  std::vector<int> kept = marked_last(dependent);
   kept.resize(static_cast<std::size_t>(diagnosis.rank));
-  const MatX<double> S = scaled_response(system)(kept, kept);
-  const Eigen::SelfAdjointEigenSolver<MatX<double>> eigen(S);
+  MatX<double> rows = system.jacobian() * model.units.velocity.asDiagonal();
+  rows.array().colwise() /= rank.scale().array().max(1e-300).sqrt();
+  const MatX<double> of_kept = rows(kept, Eigen::all);
+  const Eigen::SelfAdjointEigenSolver<MatX<double>> eigen(of_kept * of_kept.transpose());
   const double smallest = std::max(0.0, eigen.eigenvalues()[0]);
   diagnosis.condition = eigen.eigenvalues().tail(1)[0] / std::max(smallest, 1e-300);
   diagnosis.distance = std::min(1.0, std::sqrt(smallest));
   Eigen::Index most = 0;
   eigen.eigenvectors().col(0).cwiseAbs().maxCoeff(&most);
   diagnosis.weakest_row = kept[static_cast<std::size_t>(most)];
-  return loops.dependent();
+  return dependent;
 }
 
 /// Which components of a closure's force and torque, in world axes, a change of its multipliers within N leaves open.

@@ -15,8 +15,14 @@ EquationsOfMotion::EquationsOfMotion(const Model& model, std::unique_ptr<Formula
       formulation_(std::move(formulation)),
       stabilization_(std::move(stabilization)),
       gives_(gives),
-      solution_(model) {
+      solution_(model),
+      sharing_(model) {
   if (gives_ != Equations::kAcceleration) residual_ = std::make_unique<MotionResidual>(model);
+}
+
+void EquationsOfMotion::complete() {
+  formulation_->complete(system_, solution_);
+  sharing_.share(system_, solution_.dependent, solution_.lambda);
 }
 
 void EquationsOfMotion::residual(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, VecX<double>& r) {
@@ -29,15 +35,25 @@ void EquationsOfMotion::linearize(const State& state, const VecX<double>& vdot, 
   evaluations_ += residual_->linearize(system_, state, vdot, lambda, at);
 }
 
+static const std::string kNotFinite = "the accelerations are not finite";
+
 Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;
   if (Status status = formulation_->prepare(system_, state); !status.ok()) return status;
   system_.update_forces();
   stabilization_->adjust(system_.terms());
-  if (Status status = solve(); !status.ok()) return status;
+  if (Status status = solve(); !status.ok()) {
+    const std::string cause = system_.describe_not_finite();
+    return cause.empty() ? status : Status{kNotFinite + (": " + cause)};
+  }
   stabilization_->correct(system_, solution_);
   finish_inactive_rows();
-  if (!solution_.vdot.allFinite()) return {"the accelerations are not finite"};
+  most_rank_ = std::max(most_rank_, solution_.rank.rank);
+  strongest_ = std::max(strongest_, solution_.rank.weakest);
+  if (!solution_.vdot.allFinite()) {
+    const std::string cause = system_.describe_not_finite();
+    return {kNotFinite + (cause.empty() ? "" : ": " + cause)};
+  }
   rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   rates.vdot = solution_.vdot;
@@ -50,8 +66,15 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   return {};
 }
 
+Status EquationsOfMotion::evaluate_stage(State& state, Derivative& rates) {
+  if (is_nearly_singular())
+    if (Status status = project(state); !status.ok()) return status;
+  return evaluate(state, rates);
+}
+
 /// Friction that slides needs the normal forces, which the solution gives, which depends on the friction.
 Status EquationsOfMotion::solve() {
+  if (model().tree.nv == 0) return {};  // nothing moves
   loaded_.clear();
   const std::vector<DryFriction>& frictions = model().frictions;
   for (std::size_t k = 0; k < frictions.size(); ++k)
@@ -98,7 +121,7 @@ Status EquationsOfMotion::solve_with_loads(const VecX<double>& loads, VecX<doubl
   for (std::size_t i = 0; i < loaded_.size(); ++i) system_.set_load(loaded_[i], loads[static_cast<Eigen::Index>(i)]);
   system_.update_forces();
   if (Status status = formulation_->solve(system_, solution_); !status.ok()) return status;
-  formulation_->complete(system_, solution_);
+  complete();
   for (std::size_t i = 0; i < loaded_.size(); ++i) {
     const DryFriction& friction = model().frictions[loaded_[i]];
     const double normal = friction.side * solution_.lambda[friction.normal_row];

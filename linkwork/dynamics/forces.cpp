@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -120,6 +122,28 @@ void System::apply_wrenches() {
     work_.apply(wrench.at.node, on_node);
     power_ += power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v});
   }
+}
+
+std::string System::describe_not_finite() {
+  const auto shown = [](const std::string& who, const BoundExpression& law, double value) {
+    const Place& place = law.expression.place();
+    return fmt::format("{}, \"{}\"{}, is {}", who, law.expression.text(),
+                       place.line > 0 ? fmt::format(" in {}:{}", place.file, place.line) : "", value);
+  };
+  std::string found;
+  for_each_law(*model_, [&](const BoundExpression& law, const std::string& who) {
+    const double value = found.empty() ? evaluate(law) : 0.0;
+    if (!std::isfinite(value)) found = shown(who, law, value);
+  });
+  if (!found.empty()) return found;
+  for (int row = 0; row < terms_.rows(); ++row)
+    if (const double b = terms_.b[row]; !std::isfinite(terms_.phi[row]) || !std::isfinite(terms_.rate[row]) || !std::isfinite(b))
+      return fmt::format("row '{}' of the constraints has an error of {}, a rate of {} and asks for an acceleration of {}",
+                         model_->rows[static_cast<std::size_t>(row)].name, terms_.phi[row], terms_.rate[row], b);
+  for (int v = 0; v < tree().nv; ++v)
+    if (const double x = state_->v[v]; !std::isfinite(x) || !std::isfinite(work_.tau[v]))
+      return fmt::format("'{}' has the velocity {} and the force {}", model_->velocity_name(v), x, work_.tau[v]);
+  return {};
 }
 
 /// The direction of sliding s, on the side where the step began. Where little is left of s it turns to that of then: stages of a

@@ -28,10 +28,9 @@ class Integrator {
   virtual void forget() {}
   /// Estimated error of the last step, (q, v) stacked. Only if estimates_error().
   virtual const VecX<double>& error() const { return error_; }
-  /// Whether interpolate() gives the solution inside the last step, a part theta of the way. Otherwise a cubic Hermite polynomial
-  /// does.
+  /// Whether interpolate() gives the solution at a time inside the last step made. Otherwise a cubic Hermite polynomial does.
   virtual bool interpolates() const { return false; }
-  virtual void interpolate(double /*theta*/, State& /*at*/) const {}
+  virtual void interpolate(double /*t*/, State& /*at*/) const {}
 
  protected:
   VecX<double> error_;

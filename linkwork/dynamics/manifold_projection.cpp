@@ -14,25 +14,44 @@ ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
 void ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
-  if (metric_ == Metric::kIdentity) {
-    rows_ = system.jacobian();
-    if (positions)
-      for (int row : position_rows_.velocity_rows()) rows_.row(row).setZero();
-    squared_lengths(system.jacobian_bounds(), scale_);
-    basis_.factor(rows_, scale_);
-    basis_.shortest_solution(error, change_);
-    return;
-  }
-  const ConstraintTerms& terms = system.terms();
-  loops_.inward_unforced(system.tree(), system.work(), positions ? position_rows_.groups(terms) : terms.groups, error);
+  if (metric_ == Metric::kIdentity) return respond_by_geometry(system, error, positions);
+  const std::vector<ForceColumns>& groups = positions ? position_rows_.groups(system.terms()) : system.terms().groups;
+  loops_.inward_unforced(system.tree(), system.work(), groups, error);
   loops_.outward(system.tree(), system.work(), change_, lambda_);
+  if (!is_met(system, groups, error)) respond_by_geometry(system, error, positions);
+}
+
+/// Where masses differ by many decades the mass metric loses rows, and what they ask for.
+bool ManifoldProjection::is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error) {
+  constexpr double kWeak = 1e-7, kMet = 0.1, kRounding = 1e-4;
+  if (loops_.rank().weakest > kWeak && loops_.rank().rank == system.active_rows()) return true;
+  const Model& model = system.model();
+  const double enough = std::max(kMet * model.largest_error(error), kRounding * model.settings.constraint_tolerance);
+  missed_ = error;
+  loops_.subtract_rates(system.work(), groups, change_, missed_);
+  return !(model.largest_error(missed_) > enough);
+}
+
+void ManifoldProjection::respond_by_geometry(System& system, const VecX<double>& error, bool positions) {
+  unit_ = system.model().units.velocity;
+  const std::vector<char>& locked = system.work().locked;
+  for (std::size_t i = 1; i < locked.size(); ++i)
+    if (const Node& node = system.tree().nodes[i]; locked[i] != 0) unit_.segment(node.v, velocity_count(node.kind)).setZero();
+  rows_.noalias() = system.jacobian() * unit_.asDiagonal();
+  if (positions)
+    for (int row : position_rows_.velocity_rows()) rows_.row(row).setZero();
+  weights_ = unit_.cwiseAbs2();
+  row_scales(system.jacobian_bounds(), weights_, scale_);
+  basis_.factor(rows_, scale_);
+  basis_.shortest_solution(error, change_);
+  change_.array() *= unit_.array();
 }
 
 double ManifoldProjection::correct_position(System& system, State& state, double fraction) {
   respond(system, system.terms().phi, true);
   change_ *= -fraction;
   displace(system.tree(), state.q.data(), change_.data());
-  return change_.cwiseAbs().maxCoeff();
+  return change_.cwiseAbs().cwiseQuotient(system.model().units.velocity).maxCoeff();
 }
 
 void ManifoldProjection::correct_velocity(System& system, State& state) {
@@ -80,20 +99,20 @@ void ManifoldProjection::project_position(System& system, State& state, double g
   if (lambda_.size() == 0) return;
   constexpr int kMostIterations = 10;
   system.update(state);
-  double error = system.terms().phi.cwiseAbs().maxCoeff();
+  double error = system.model().largest_error(system.terms().phi);
   for (int i = 0; i < kMostIterations && error > good_enough; ++i) {
     const double before = error;
     correct_position(system, state);
     system.update(state);
-    error = system.terms().phi.cwiseAbs().maxCoeff();
+    error = system.model().largest_error(system.terms().phi);
     if (error > 0.5 * before) break;  // rounding, or rows that cannot be met
   }
 }
 
 void ManifoldProjection::project_velocity(System& system, State& state, double good_enough) {
   if (lambda_.size() == 0) return;
-  const double speed = std::max(1.0, state.v.size() > 0 ? state.v.cwiseAbs().maxCoeff() : 0.0);
-  if (system.terms().rate.cwiseAbs().maxCoeff() > good_enough * speed) correct_velocity(system, state);
+  const Model& model = system.model();
+  if (model.largest_error(system.terms().rate) > good_enough * model.speed(state.v)) correct_velocity(system, state);
 }
 
 }  // namespace linkwork

@@ -7,7 +7,7 @@
 
 namespace linkwork {
 
-/// What "smallest change" means: dv' M dv, or the plain sum of squares of the coordinates.
+/// What "smallest change" means: dv' M dv, or the sum of squares of the coordinates in their units.
 enum class Metric { kMass, kIdentity };
 
 /// Moves states onto the constraints by the smallest change: Gauss-Newton on phi = 0, then A v = u. With the generalized inverse
@@ -38,13 +38,15 @@ class ManifoldProjection {
 
  private:
   void respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error
+  void respond_by_geometry(System& system, const VecX<double>& error, bool positions);
+  bool is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error);
 
   Metric metric_;
   PositionRows position_rows_;
   LoopElimination loops_;
   RowBasis basis_;
   MatX<double> rows_;
-  VecX<double> lambda_, change_, scale_, error_;
+  VecX<double> lambda_, change_, scale_, error_, unit_, weights_, missed_;
 };
 
 }  // namespace linkwork

@@ -2,6 +2,12 @@
 
 namespace linkwork {
 
+Rank RowRank::decide(System& system, std::span<char> dependent) {
+  if (dependent.empty()) return {};
+  weights_ = system.model().units.velocity.cwiseAbs2();
+  return dependent_rows(system.jacobian(), system.jacobian_bounds(), weights_, test_, dependent);
+}
+
 std::vector<std::string> dependent_row_names(const Model& model, std::span<const char> dependent) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < dependent.size(); ++i)

@@ -15,7 +15,8 @@ class Stabilization {
   virtual ~Stabilization() = default;
   virtual void adjust(ConstraintTerms&) const {}
   virtual void correct(System&, Solution&) {}
-  virtual Status project(System&, State&) { return {}; }
+  /// Closely: to rounding, where the tolerance is not good enough.
+  virtual Status project(System&, State&, bool /*closely*/) { return {}; }
 };
 
 }  // namespace linkwork

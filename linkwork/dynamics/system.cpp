@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "linkwork/tree/crba.h"
@@ -52,10 +53,16 @@ System::System(const Model& model)
   in_plane_AB_.resize(X_AB_.size());
   slots_.resize(slots);
   jets_.resize(slots);
-  for (const Joint& joint : model.joints) {
-    first_angle_.push_back(last_angle_.size());
-    last_angle_.insert(last_angle_.end(), joint.start.begin(), joint.start.end());
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    first_angle_.push_back(turns_.angle.size());
+    turns_.angle.insert(turns_.angle.end(), joint.start.begin(), joint.start.end());
+    bool turns = false;
+    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) turns = turns || joint.kind->is_angle(k);
+    if (turns && !joint.in_state()) turning_.emplace_back(j);
   }
+  turns_.rate.assign(turns_.angle.size(), 0.0);
+  branches_.assign(static_cast<std::size_t>(model.switch_count), 0.0);
   for (std::size_t g = 0; g < terms_.groups.size(); ++g)
     group_of_.insert(group_of_.end(), static_cast<std::size_t>(terms_.groups[g].columns()), static_cast<int>(g));
   for (const DryFriction& friction : model.frictions)
@@ -71,15 +78,19 @@ void System::set_modes(const Modes& modes) {
 }
 
 std::vector<double> System::memory() const {
-  std::vector<double> memory = last_angle_;
-  memory.insert(memory.end(), loads_.begin(), loads_.end());
+  std::vector<double> memory{turns_.counted ? 1.0 : 0.0, turns_.time, turns_.since, turns_.seen};
+  for (const std::vector<double>* part : {&turns_.angle, &turns_.rate, &loads_, &branches_})
+    memory.insert(memory.end(), part->begin(), part->end());
   return memory;
 }
 
 void System::set_memory(const std::vector<double>& memory) {
-  const auto loads = memory.begin() + static_cast<std::ptrdiff_t>(last_angle_.size());
-  std::copy(memory.begin(), loads, last_angle_.begin());
-  std::copy(loads, memory.end(), loads_.begin());
+  turns_.counted = memory[0] != 0.0, turns_.time = memory[1], turns_.since = memory[2], turns_.seen = memory[3];
+  auto from = memory.begin() + 4;
+  for (std::vector<double>* part : {&turns_.angle, &turns_.rate, &loads_, &branches_}) {
+    std::copy_n(from, part->size(), part->begin());
+    from += static_cast<std::ptrdiff_t>(part->size());
+  }
 }
 
 /// Takes the rows that are not in force out of the terms. Their errors can still be asked for, and those that slide keep their
@@ -312,14 +323,40 @@ System::CoordinateMotion System::coordinate_motion(const Coordinate& coordinate)
   const RelativeMotion m = relative_motion(joint.parent, joint.child);
   std::array<Row, kMaxRows> rows;
   joint.kind->coordinates(m, rows);
-  return {unwrapped(joint, k, rows[k].value), rows[k].rate(m), rows[k].second_rate(m)};
+  const double rate = rows[k].rate(m);
+  return {unwrapped(joint, k, rows[k].value, rate), rate, rows[k].second_rate(m)};
 }
 
-double System::unwrapped(const Joint& joint, std::size_t component, double angle) const {
+double System::unwrapped(const Joint& joint, std::size_t component, double angle, double rate) const {
   if (!joint.kind->is_angle(component)) return angle;
-  double& last = last_angle_[first_angle_[static_cast<std::size_t>(&joint - model_->joints.data())] + component];
-  last += std::remainder(angle - last, 2.0 * std::numbers::pi);
-  return last;
+  const std::size_t at = first_angle_[static_cast<std::size_t>(&joint - model_->joints.data())] + component;
+  const double elapsed = turns_.counted ? state_->t - turns_.time : 0.0;
+  const double expected = turns_.angle[at] + elapsed * 0.5 * (turns_.rate[at] + rate);
+  return expected + std::remainder(angle - expected, 2.0 * std::numbers::pi);
+}
+
+void System::accept_turns(bool rates_jump) {
+  constexpr double kLittle = 1.0;  // rad
+  if (turning_.empty()) return;
+  double fastest = 0.0;
+  for (const NodeWork<double>& node : work_.nodes) fastest = std::max(fastest, node.w.squaredNorm());
+  turns_.since += 2.0 * std::sqrt(fastest) * (state_->t - turns_.seen);
+  turns_.seen = state_->t;
+  if (turns_.counted && turns_.since < kLittle && !rates_jump) return;
+  for (JointIndex index : turning_) {
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    const Joint& joint = model_->joints[index()];
+    joint_motion(joint, {}, q, v, a);
+    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) {
+      if (!joint.kind->is_angle(k)) continue;
+      turns_.angle[first_angle_[index()] + k] = q[k];
+      turns_.rate[first_angle_[index()] + k] = v[k];
+    }
+  }
+  turns_.counted = true;
+  turns_.time = state_->t;
+  turns_.since = 0.0;
 }
 
 void System::evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns) {
@@ -337,7 +374,8 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
       jets[s] = slots[s].kind == Kind::kPosition ? Jet{c.value, c.rate, c.second_rate} : Jet{c.rate, c.second_rate, 0.0};
     }
   }
-  const Jet phi = closure.phi.expression.evaluate<Jet>(inputs);
+  const double* const held = held_by(closure.phi);
+  const Jet phi = closure.phi.expression.evaluate<Jet>(inputs, held);
   terms_.phi[closure.row] = closure.holonomic ? phi.value : 0.0;
   terms_.rate[closure.row] = closure.holonomic ? phi.d1 : phi.value;
   terms_.b[closure.row] = closure.holonomic ? -phi.d2 : -phi.d1;
@@ -349,7 +387,7 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
     const bool is_rate_in_time = closure.holonomic && slots[s].kind == Kind::kTime;
     if (!is_rate_in_time && !closure.acts_on(slots[s])) continue;
     jets[s].d1 = 1.0;
-    const double slope = closure.phi.expression.evaluate<Jet>(inputs).d1;
+    const double slope = closure.phi.expression.evaluate<Jet>(inputs, held).d1;
     jets[s].d1 = 0.0;
     if (is_rate_in_time) {
       terms_.u[closure.row] = -slope;
@@ -374,48 +412,86 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
   // What is left of f without velocities is -u.
   for (std::size_t s = 0; s < slots.size(); ++s)
     if (slots[s].kind == Kind::kVelocity) jets[s].value = 0.0;
-  terms_.u[closure.row] = -closure.phi.expression.evaluate<Jet>(inputs).value;
+  terms_.u[closure.row] = -closure.phi.expression.evaluate<Jet>(inputs, held).value;
 }
 
 double System::evaluate(const BoundExpression& expression, const VecX<double>* lambda) const {
-  using Kind = Variable::Kind;
   if (expression.expression.is_constant()) return expression.expression.constant_value();
-  for (std::size_t s = 0; s < expression.slots.size(); ++s) {
-    const Variable& slot = expression.slots[s];
+  for (std::size_t s = 0; s < expression.slots.size(); ++s) slots_[s] = slot_value(expression.slots[s], lambda);
+  return expression.expression.evaluate<double>(std::span<const double>(slots_.data(), expression.slots.size()),
+                                                held_by(expression));
+}
+
+double System::slot_value(const Variable& slot, const VecX<double>* lambda) const {
+  using Kind = Variable::Kind;
+  switch (slot.kind) {
+    case Kind::kTime:
+      return state_->t;
+    case Kind::kParameter:
+      return modes_.parameters[static_cast<std::size_t>(slot.index)];
+    case Kind::kMultiplier:
+      return lambda ? (*lambda)[slot.index] : 0.0;
+    case Kind::kError:
+      return error_[slot.index];
+    case Kind::kErrorRate:
+      return error_rate_[slot.index];
+    case Kind::kPoint:
+      return pose(model_->sensors[static_cast<std::size_t>(slot.index)].frame).p[slot.axis];
+    case Kind::kPointVelocity:
+      return velocity(model_->sensors[static_cast<std::size_t>(slot.index)].frame)[slot.axis];
+    case Kind::kPosition:
+    case Kind::kVelocity:
+      break;
+  }
+  const Joint& joint = model_->joints[slot.coordinate.joint()];
+  const auto k = static_cast<std::size_t>(slot.coordinate.component);
+  if (joint.in_state()) return slot.kind == Kind::kPosition ? state_->q[joint.q[k]] : state_->v[joint.v[k]];
+  std::array<double, 7> q{};
+  std::array<double, 6> v{}, a{};
+  joint_motion(joint, {}, q, v, a);
+  return slot.kind == Kind::kPosition ? q[k] : v[k];
+}
+
+std::span<const Jet> System::slots_along(const BoundExpression& expression, const VecX<double>& vdot,
+                                         const VecX<double>* lambda) const {
+  using Kind = Variable::Kind;
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  const auto along = [&](const Variable& slot) -> double {
     switch (slot.kind) {
       case Kind::kTime:
-        slots_[s] = state_->t;
-        break;
+        return 1.0;
       case Kind::kParameter:
-        slots_[s] = modes_.parameters[static_cast<std::size_t>(slot.index)];
-        break;
-      case Kind::kMultiplier:
-        slots_[s] = lambda ? (*lambda)[slot.index] : 0.0;
-        break;
+        return 0.0;
       case Kind::kError:
-        slots_[s] = error_[slot.index];
-        break;
-      case Kind::kErrorRate:
-        slots_[s] = error_rate_[slot.index];
-        break;
+        return error_rate_[slot.index];
       case Kind::kPoint:
-        slots_[s] = pose(model_->sensors[static_cast<std::size_t>(slot.index)].frame).p[slot.axis];
-        break;
-      case Kind::kPointVelocity:
-        slots_[s] = velocity(model_->sensors[static_cast<std::size_t>(slot.index)].frame)[slot.axis];
-        break;
-      case Kind::kPosition:
+        return velocity(model_->sensors[static_cast<std::size_t>(slot.index)].frame)[slot.axis];
+      case Kind::kPosition: {
+        // Of quaternions the rates are no velocities.
+        const auto k = static_cast<std::size_t>(slot.coordinate.component);
+        const Joint& joint = model_->joints[slot.coordinate.joint()];
+        if (joint.kind->positions.size() != joint.kind->velocities.size()) return unknown;
+        return joint.in_state() ? state_->v[joint.v[k]] : coordinate_motion(slot.coordinate).rate;
+      }
       case Kind::kVelocity: {
         const Joint& joint = model_->joints[slot.coordinate.joint()];
-        std::array<double, 7> q{};
-        std::array<double, 6> v{}, a{};
-        joint_motion(joint, {}, q, v, a);
-        const auto k = static_cast<std::size_t>(slot.coordinate.component);
-        slots_[s] = slot.kind == Kind::kPosition ? q[k] : v[k];
+        return joint.in_state() ? vdot[joint.v[static_cast<std::size_t>(slot.coordinate.component)]] : unknown;
       }
+      default:
+        return unknown;
     }
-  }
-  return expression.expression.evaluate<double>(std::span<const double>(slots_.data(), expression.slots.size()));
+  };
+  for (std::size_t s = 0; s < expression.slots.size(); ++s)
+    jets_[s] = {slot_value(expression.slots[s], lambda), along(expression.slots[s]), 0.0};
+  return {jets_.data(), expression.slots.size()};
+}
+
+Jet System::evaluate_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const {
+  return expression.expression.evaluate<Jet>(slots_along(expression, vdot, lambda), held_by(expression));
+}
+
+void System::read_switches(const BoundExpression& expression, const VecX<double>& vdot, std::span<SwitchReading> at) const {
+  expression.expression.read_switches(slots_along(expression, vdot, nullptr), held_by(expression), at);
 }
 
 void System::joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
@@ -430,13 +506,14 @@ void System::joint_motion(const Joint& joint, std::span<const double> vdot, std:
   }
   const RelativeMotion m = relative_motion(joint.parent, joint.child, !vdot.empty());
   joint_positions(*joint.kind, m, q);
-  for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) q[k] = unwrapped(joint, k, q[k]);
   std::array<Row, kMaxRows> rows;
   joint.kind->coordinates(m, rows);
   for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k) {
     v[k] = rows[k].rate(m);
     a[k] = rows[k].second_rate(m);
   }
+  for (std::size_t k = 0; k < joint.kind->positions.size(); ++k)
+    if (joint.kind->is_angle(k)) q[k] = unwrapped(joint, k, q[k], v[k]);
 }
 
 double System::kinetic_energy() const { return linkwork::kinetic_energy(tree(), work_); }

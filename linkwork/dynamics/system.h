@@ -69,6 +69,18 @@ class System {
                     std::span<double> a) const;
   /// lambda: for expressions that use multipliers.
   double evaluate(const BoundExpression& expression, const VecX<double>* lambda = nullptr) const;
+  /// Its value and first derivative in time along the motion with accelerations vdot. The derivative is NaN where the expression
+  /// asks for more: multipliers, rates of rows, accelerations of points or of cut joints.
+  Jet evaluate_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const;
+
+  /// Functions in expressions that jump (Model::switch_count, Expression::evaluate) stay on these branches while they are held.
+  std::vector<double>& branches() { return branches_; }
+  void hold_branches(bool hold) { held_ = hold ? branches_.data() : nullptr; }
+  bool holds_branches() const { return held_ != nullptr; }
+  /// Where the functions of an expression stand that switch. Derivatives as with evaluate_along().
+  void read_switches(const BoundExpression& expression, const VecX<double>& vdot, std::span<SwitchReading> at) const;
+  /// Names the first thing at the state just evaluated that is not a finite number, with its expression; empty: there is none.
+  std::string describe_not_finite();
   Pose<double> pose(const NodeFrame& frame) const { return X_WN(frame.node) * frame.X_NF; }
   /// Node b in node a's frame.
   Pose<double> between(int a, int b) const {
@@ -89,8 +101,12 @@ class System {
   /// Adds a generalized force, and nothing to the power.
   void add_coordinate_force(const Coordinate& coordinate, double force);
 
-  /// What evaluations take over from earlier ones, beside the state and the modes: turns that angles have made, and loads of
-  /// friction to start from. A run that is to go on with the same bits needs it.
+  /// The state just evaluated is where the motion has come to: turns of angles are counted from here. A little motion need not be
+  /// counted at once, unless rates jump here.
+  void accept_turns(bool rates_jump = false);
+
+  /// What evaluations take over from earlier ones, beside the state and the modes: turns that angles have made, loads of
+  /// friction to start from, branches. A run that is to go on with the same bits needs it.
   std::vector<double> memory() const;
   void set_memory(const std::vector<double>& memory);
 
@@ -144,11 +160,27 @@ class System {
   double power_ = 0.0;
   MatX<double> M_, A_, bounds_;
   VecX<double> c_;
-  /// Angles read off relative motions are known up to full turns: the one nearest to the last evaluation is meant.
-  double unwrapped(const Joint& joint, std::size_t component, double angle) const;
+  /// Angles read off relative motions are known up to full turns: the one nearest to where the motion since the last accepted
+  /// state has taken it is meant, theta0 + (t - t0) (thetadot0 + thetadot) / 2. However often it is read makes no difference.
+  double unwrapped(const Joint& joint, std::size_t component, double angle, double rate) const;
+  const double* held_by(const BoundExpression& law) const {
+    return held_ != nullptr && law.first_switch >= 0 ? held_ + law.first_switch : nullptr;
+  }
+  std::span<const Jet> slots_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const;
+  double slot_value(const Variable& slot, const VecX<double>* lambda) const;
 
-  mutable std::vector<double> last_angle_;  // by joint and component; see first_angle_
-  std::vector<std::size_t> first_angle_;    // by joint
+  struct Turns {
+    bool counted = false;             // whether a state was accepted yet
+    double time = 0.0;                // of the last accepted state
+    double since = 0.0;               // turned since then, at most
+    double seen = 0.0;                // when a state was last offered
+    std::vector<double> angle, rate;  // there, by joint and component; see first_angle_
+  };
+  Turns turns_;
+  std::vector<std::size_t> first_angle_;  // by joint
+  std::vector<JointIndex> turning_;       // joints whose angles are read off relative motions
+  std::vector<double> branches_;
+  const double* held_ = nullptr;  // branches_, or none
   mutable std::vector<double> slots_;
   mutable std::vector<Jet> jets_;
 };

@@ -10,18 +10,11 @@ namespace linkwork {
 
 Catalog<Formulation> formulations() {
   static const std::vector<CatalogEntry<Formulation>> entries = [] {
-    std::vector<CatalogEntry<Formulation>> all{schur_formulation(),
-                                               lagrange_formulation(),
-                                               nullspace_qr_formulation(),
-                                               nullspace_svd_formulation(),
-                                               udwadia_kalaba_formulation(),
-                                               gigsp_formulation(),
-                                               augmented_lagrangian_formulation(),
-                                               proximal_formulation(),
-                                               projection_formulation(),
-                                               compliance_formulation(),
-                                               park_formulation(),
-                                               gauss_ga_formulation()};
+    std::vector<CatalogEntry<Formulation>> all{
+        schur_formulation(),     lagrange_formulation(),       nullspace_qr_formulation(), nullspace_svd_formulation(),
+        partition_formulation(), udwadia_kalaba_formulation(), gigsp_formulation(),        augmented_lagrangian_formulation(),
+        proximal_formulation(),  projection_formulation(),     compliance_formulation(),   park_formulation(),
+        gauss_ga_formulation()};
     for (auto& entry : dae_formulations()) all.push_back(std::move(entry));
     return all;
   }();

@@ -27,6 +27,7 @@ CatalogEntry<Formulation> projection_formulation();
 CatalogEntry<Formulation> schur_formulation();
 CatalogEntry<Formulation> nullspace_qr_formulation();
 CatalogEntry<Formulation> nullspace_svd_formulation();
+CatalogEntry<Formulation> partition_formulation();
 CatalogEntry<Formulation> udwadia_kalaba_formulation();
 CatalogEntry<Formulation> gigsp_formulation();
 CatalogEntry<Formulation> augmented_lagrangian_formulation();

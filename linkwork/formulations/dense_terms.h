@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "linkwork/dynamics/catalog.h"
+#include "linkwork/dynamics/redundancy.h"
+#include "linkwork/linalg/ranked_rows.h"
 
 namespace linkwork {
 
@@ -28,17 +30,25 @@ class DenseTerms {
   const VecX<double>& row_unit() const { return row_unit_; }
   std::span<const double> scales() const { return {scale_.data(), static_cast<std::size_t>(scale_.size())}; }
 
-  /// Rank and dependent rows, from the Gram matrix of rows in units of their scale (which stays as it is).
-  Rank decide_rank(const MatX<double>& gram, std::span<char> dependent);
+  /// Rank and dependent rows at the system's state. Rows that act on nothing but rounding are left out: their unit is 0.
+  Rank decide_rank(System& system, std::span<char> dependent);
+
+  /// Trouble if the solution is not one: A vdot = b, as far as the rows agree, and M vdot = force + A' lambda.
+  Status verify(System& system, std::string_view formulation, const Solution& solution);
 
  private:
   void scale_rows(System& system);
+  bool contradict(System& system);
 
   const MatX<double>* M_ = nullptr;
   const MatX<double>* A_ = nullptr;
   const VecX<double>* b_ = nullptr;
-  VecX<double> force_, weights_, velocity_unit_, scale_, row_unit_, ones_;
-  MatX<double> gram_;
+  const Model::Units* units_ = nullptr;
+  VecX<double> force_, weights_, velocity_unit_, scale_, row_unit_;
+  VecX<double> vdot_size_, row_size_, unmet_;
+  double usual_ = 0.0;  // a usual acceleration, 1/s^2
+  RowRank rank_;
+  RankedRows rows_;
   Eigen::LLT<MatX<double>> mass_;
 };
 

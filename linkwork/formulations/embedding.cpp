@@ -84,7 +84,7 @@ class Embedding : public Formulation {
   void accept_step(System& system) override {
     if (fastest_ < kTooFast) return;
     if (cut_) compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
-    choose();
+    choose(system);
   }
 
   void complete(System& system, Solution& solution) override {
@@ -101,16 +101,17 @@ class Embedding : public Formulation {
   }
 
  private:
-  static constexpr double kSettled = 1e-14;     // m, rad
+  static constexpr double kSettled = 1e-14;     // rad, or lengths of the mechanism
   static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
   static constexpr double kHopeless = 1e4;      // none is good
-  static constexpr double kLongestShift = 0.1;  // m, rad: beyond it another branch may be closer
+  static constexpr double kLongestShift = 0.1;  // the same: beyond it another branch may be closer
   static constexpr int kMostIterations = 10;
 
-  void choose() {
-    compounds_.choose(true);
-    if (compounds_.factor() > kTooFast) compounds_.choose(false);
+  void choose(System& system) {
+    update_poses(system.tree(), system.work());
+    compounds_.choose(system.tree(), system.work(), system.terms().groups, true);
+    if (compounds_.factor() > kTooFast) compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
     formulas_.clear();
     for (const Compounds::Solved& solved : compounds_.order_of_solution()) {
       if (solved.rows.size() != 2) continue;
@@ -132,27 +133,27 @@ class Embedding : public Formulation {
       system.update_positions(state);
       if (!compounds_.chosen()) {
         compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
-        choose();
+        choose(system);
       }
       fastest_ = compounds_.settle(system.tree(), system.work(), system.terms().groups, system.terms().u, state.v);
       if (!(fastest_ < kHopeless)) return false;
-      const double error = position_error(system.terms().phi);
+      const double error = position_error(system.model(), system.terms().phi);
       if (error <= kSettled || (!(error < before) && error < kRounding)) break;
       if (i == kMostIterations || !(error < before)) return false;
       before = error;
       compounds_.correction(system.terms().phi, shift_);
-      if (!(shift_.cwiseAbs().maxCoeff() < kLongestShift)) return false;
+      if (!(shift_.cwiseAbs().cwiseQuotient(system.model().units.velocity).maxCoeff() < kLongestShift)) return false;
       displace(system.tree(), state.q.data(), shift_.data());
     }
     system.update_motion(state);
     return true;
   }
 
-  double position_error(const VecX<double>& phi) const {
+  double position_error(const Model& model, const VecX<double>& phi) const {
     double error = 0.0;
     for (std::size_t row = 0; row < is_embedded_.size(); ++row)
       if (is_embedded_[row] && !compounds_.dependent()[row])
-        error = std::max(error, std::abs(phi[static_cast<Eigen::Index>(row)]));
+        error = std::max(error, std::abs(phi[static_cast<Eigen::Index>(row)]) / model.units.row[static_cast<Eigen::Index>(row)]);
     return error;
   }
 

@@ -47,18 +47,29 @@ class GigspFormulation : public Formulation {
     terms_.mass().solveInPlace(solution.vdot);  // (1)
     if (m_ == 0) return {};
     if (must_refresh(system.state().t)) refresh(system.state().t);
-    rhs_ = terms_.b();
-    rhs_.noalias() -= terms_.A() * solution.vdot;
-    inverse_.carry(rhs_);
-    y_.setZero(solution.vdot.size());
-    inverse_.add_solution(y_);
-    (reuse_ ? kept_mass_ : terms_.mass()).matrixU().solveInPlace(y_);
-    solution.vdot += y_;  // (3)
-    inverse_.multipliers(solution.lambda);
+    solution.lambda.setZero();
+    for (int pass = 0; pass < (reuse_ ? 1 : 2); ++pass) {  // the second time takes back what rounding did
+      rhs_ = terms_.b();
+      rhs_.noalias() -= terms_.A() * solution.vdot;
+      inverse_.carry(rhs_);
+      if (pass == 0) solution.inconsistency = inverse_.inconsistency().cwiseAbs().maxCoeff();
+      y_.setZero(solution.vdot.size());
+      inverse_.add_solution(y_);
+      (reuse_ ? kept_mass_ : terms_.mass()).matrixU().solveInPlace(y_);
+      solution.vdot += y_;  // (3)
+      inverse_.multipliers(added_);
+      solution.lambda += added_;
+    }
     solution.rank = inverse_.rank();
     std::ranges::copy(inverse_.dependent(), solution.dependent.begin());
-    solution.inconsistency = inverse_.inconsistency().cwiseAbs().maxCoeff();
-    return {};
+    if (reuse_ || tolerance_ != kRankTolerance) return {};
+    by_geometry_.resize(solution.dependent.size());
+    if (const int rank = terms_.decide_rank(system, by_geometry_).rank; rank != solution.rank.rank)
+      return {
+          fmt::format("formulation 'gigsp' finds {} independent rows by their effect on the masses, where the geometry has {}; "
+                      "use 'schur'",
+                      solution.rank.rank, rank)};
+    return terms_.verify(system, kName, solution);
   }
 
   void forget() override { refreshed_ = std::numeric_limits<double>::infinity(); }
@@ -95,7 +106,8 @@ class GigspFormulation : public Formulation {
   std::unique_ptr<ThreadedGramSchmidt> blocks_;  // null below kRowsForBlocks
   Eigen::LLT<MatX<double>> kept_mass_;
   MatX<double> rows_;
-  VecX<double> rhs_, y_;
+  VecX<double> rhs_, y_, added_;
+  std::vector<char> by_geometry_;
 };
 
 }  // namespace

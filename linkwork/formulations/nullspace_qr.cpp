@@ -24,7 +24,7 @@ class NullspaceQr : public Formulation {
 
   Status solve(System& system, Solution& solution) override {
     space_.update(system);
-    factor(solution);
+    factor(system, solution);
     const int r = solution.rank.rank;
     const auto R = qr_.matrixQR().topLeftCorner(r, r).template triangularView<Eigen::Upper>();
     const auto& pivots = qr_.colsPermutation().indices();
@@ -41,14 +41,13 @@ class NullspaceQr : public Formulation {
     solution.lambda.setZero();
     for (int k = 0; k < r; ++k) solution.lambda[pivots[k]] = picked_[k] * space_.terms().row_unit()[pivots[k]];
     solution.inconsistency = unmet_acceleration(space_.terms(), solution.vdot, solution.dependent);
-    return {};
+    return space_.terms().verify(system, "nullspace-qr", solution);
   }
 
  private:
-  /// (1). A diagonal entry of R is what remains of its row, in units of the row's scale.
-  void factor(Solution& solution) {
+  /// (1). The first pivots are independent rows, as many as there are.
+  void factor(System& system, Solution& solution) {
     solution.rank = {};
-    std::fill(solution.dependent.begin(), solution.dependent.end(), char{1});
     if (m_ == 0) {
       Q_.setIdentity();
       return;
@@ -56,13 +55,10 @@ class NullspaceQr : public Formulation {
     transposed_ = space_.rows().transpose();
     qr_.compute(transposed_);
     qr_.householderQ().evalTo(Q_, workspace_);
-    for (int k = 0; k < std::min(n_, m_); ++k) {
-      const double remainder = qr_.matrixQR()(k, k) * qr_.matrixQR()(k, k);
-      if (!is_independent(remainder, 1.0)) break;
-      ++solution.rank.rank;
-      solution.rank.weakest = std::min(solution.rank.weakest, remainder);
+    solution.rank = space_.terms().decide_rank(system, solution.dependent);
+    std::fill(solution.dependent.begin(), solution.dependent.end(), char{1});
+    for (int k = 0; k < solution.rank.rank; ++k)
       solution.dependent[static_cast<std::size_t>(qr_.colsPermutation().indices()[k])] = 0;
-    }
   }
 
   int n_, m_;

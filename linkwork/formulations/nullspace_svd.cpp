@@ -20,7 +20,7 @@ class NullspaceSvd : public Formulation {
 
   Status solve(System& system, Solution& solution) override {
     space_.update(system);
-    const int r = factor(solution);
+    const int r = factor(system, solution);
     share_.resize(r);
     y_p_.setZero();
     if (r > 0) {
@@ -37,14 +37,13 @@ class NullspaceSvd : public Formulation {
     solution.lambda.noalias() = svd_.matrixU().leftCols(r) * share_;  // (3)
     solution.lambda.array() *= space_.terms().row_unit().array();
     solution.inconsistency = unmet_acceleration(space_.terms(), solution.vdot, solution.dependent);
-    return {};
+    return space_.terms().verify(system, "nullspace-svd", solution);
   }
 
  private:
-  int factor(Solution& solution) {
+  int factor(System& system, Solution& solution) {
     if (m_ == 0) return 0;
-    gram_.noalias() = space_.rows() * space_.rows().transpose();
-    solution.rank = space_.terms().decide_rank(gram_, solution.dependent);
+    solution.rank = space_.terms().decide_rank(system, solution.dependent);
     svd_.compute(space_.rows());
     V_ = svd_.matrixV();
     return solution.rank.rank;
@@ -52,7 +51,6 @@ class NullspaceSvd : public Formulation {
 
   int n_, m_;
   NullSpace space_;
-  MatX<double> gram_;
   Eigen::JacobiSVD<MatX<double>> svd_;
   VecX<double> y_p_, share_;
   MatX<double> V_;

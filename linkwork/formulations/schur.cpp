@@ -3,9 +3,11 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/formulations/partitioned_solution.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
@@ -19,12 +21,108 @@ namespace {
 /// lent some inertia E, and what that changes is taken back by iteration,
 ///   (M + E) vdot_k + c = tau + A' lambda + E vdot_(k-1),
 /// which the constraints make converge in a few rounds, as the lent inertia is small against that of any motion they allow.
+///
+/// Where rows nearly depend on others, or masses differ by decades, the recursion loses digits. What the rows then miss is solved
+/// for once more; where that does not help, or rows were taken for dependent that are not, the equations are solved by
+/// partitioned_solution.h, which is slower and minds neither.
 class Schur : public Formulation {
  public:
   explicit Schur(const Model& model)
-      : loops_(model.tree, ConstraintTerms(model).groups), zero_(VecX<double>::Zero(model.row_count())) {}
+      : loops_(model.tree, ConstraintTerms(model).groups),
+        zero_(VecX<double>::Zero(model.row_count())),
+        missed_(zero_),
+        sizes_(zero_),
+        change_(VecX<double>::Zero(model.tree.nv)),
+        added_(zero_),
+        unequal_(has_unequal_masses(model.tree)) {}
 
   Status solve(System& system, Solution& solution) override {
+    Status status = solve_by_recursion(system, solution);
+    if (status.ok() && is_solved(system, solution)) return {};
+    if (!partition_) partition_.emplace(system.model());
+    partition_->partition().forget();
+    partition_->update(system);
+    if (status.ok() && partition_->partition().rank().rank == solution.rank.rank && missed(system, false) <= kAccepted) return {};
+    const Status dense = partition_->solve(system, system.terms().b, "schur", solution);
+    return status.ok() || dense.ok() ? dense : status;
+  }
+
+ private:
+  static constexpr double kWeak = 1e-4;       // pivots above it lose no digits that matter
+  static constexpr double kEnough = 1e-12;    // of what rows miss
+  static constexpr double kAccepted = 1e-11;  // if rounding does not allow for more
+  static constexpr double kLost = 1e-3;       // beyond rounding: the rows' inverse is wrong
+  static constexpr double kInVain = 1e-6;     // what dependent rows may ask for, off the constraints
+
+  /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or bodies that float, each for itself (FA).
+  static bool has_unequal_masses(const Tree& tree) {
+    constexpr double kUnequal = 1e3;
+    double least = std::numeric_limits<double>::infinity(), most = 0.0;
+    for (const Node& node : tree.nodes) {
+      if (node.kind == NodeKind::kFree) return true;
+      if (node.inertia.mass > 0.0) least = std::min(least, node.inertia.mass), most = std::max(most, node.inertia.mass);
+    }
+    return most > kUnequal * least;
+  }
+
+  /// What rows miss at most, relative to the largest of all rows' terms, each row in its unit.
+  double missed(const System& system, bool by_dependent_rows) const {
+    double most = 0.0;
+    for (Eigen::Index row = 0; row < missed_.size(); ++row)
+      if ((loops_.dependent()[static_cast<std::size_t>(row)] != 0) == by_dependent_rows)
+        most = std::max(most, std::abs(missed_[row]) / system.model().units.row[row]);
+    return most == 0.0 ? 0.0 : most / size_;
+  }
+
+  /// Holds the solution against the rows, where there is reason to, and mends it.
+  bool is_solved(System& system, Solution& solution) {
+    const bool has_dependent = loops_.rank().rank < system.active_rows(), is_weak = unequal_ || loops_.rank().weakest < kWeak;
+    if (missed_.size() == 0 || (!is_weak && !has_dependent && loans_.empty())) return true;
+    TreeWork<double>& work = system.work();
+    const ConstraintTerms& terms = system.terms();
+    missed_ = terms.b;
+    loops_.subtract_rates(work, terms.groups, solution.vdot, missed_, &sizes_);
+    sizes_ += terms.b.cwiseAbs();
+    size_ =
+        std::max(sizes_.cwiseQuotient(system.model().units.row).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
+    if (has_dependent && missed(system, true) > kInVain) return false;
+    if (missed(system, false) > kLost) return false;
+    if (loans_.empty() && (!is_weak || missed(system, false) <= kEnough)) return true;
+    if (!loans_.empty()) return missed(system, false) <= kAccepted && forces_balance(system, solution);
+    tau_ = work.tau;
+    for (int round = 0; round < 2 && missed(system, false) > kEnough; ++round) {
+      loops_.inward_unforced(system.tree(), work, terms.groups, missed_);
+      loops_.outward(system.tree(), work, change_, added_);
+      loops_.subtract_rates(work, terms.groups, change_, missed_);
+      solution.vdot += change_;
+      solution.lambda += added_;
+    }
+    work.tau = tau_;
+    return missed(system, false) <= kAccepted && missed(system, true) <= kInVain;
+  }
+
+  /// Whether what was lent has been taken back: M vdot + c = tau + A' lambda.
+  bool forces_balance(System& system, const Solution& solution) {
+    TreeWork<double>& work = system.work();
+    const ConstraintTerms& terms = system.terms();
+    tau_ = work.tau;
+    applied_ = work.applied;
+    const bool any_applied = work.any_applied;
+    for (std::size_t g = 0; g < terms.groups.size(); ++g)
+      terms.groups[g].add_to_forces(solution.lambda.data() + terms.first_rows[g], work);
+    inverse_dynamics(system.tree(), solution.vdot.data(), work, balance_);
+    balance_ -= work.tau;
+    const VecX<double>& unit = system.model().units.velocity;
+    double size = 0.0;
+    for (const Wrench<double>& F : work.applied) size = std::max({size, F.n.norm(), F.f.norm() * system.model().units.length});
+    const double off = balance_.cwiseProduct(unit).cwiseAbs().maxCoeff();
+    work.tau = tau_;
+    work.applied = applied_;
+    work.any_applied = any_applied;
+    return off <= kAccepted * std::max(size, work.tau.cwiseProduct(unit).cwiseAbs().maxCoeff());
+  }
+
+  Status solve_by_recursion(System& system, Solution& solution) {
     TreeWork<double>& work = system.work();
     for (Loan& loan : loans_) {
       loan.dw.setZero(), loan.dv.setZero();
@@ -35,7 +133,6 @@ class Schur : public Formulation {
     return status;
   }
 
- private:
   Status solve_lent(System& system, Solution& solution) {
     const Tree& tree = system.tree();
     TreeWork<double>& work = system.work();
@@ -179,7 +276,11 @@ class Schur : public Formulation {
   }
 
   LoopElimination loops_;
-  VecX<double> zero_;
+  VecX<double> zero_, missed_, sizes_, change_, added_, tau_, balance_;
+  std::vector<Wrench<double>> applied_;
+  bool unequal_;
+  double size_ = 0.0;  // the largest of the rows' terms
+  std::optional<PartitionedSolution> partition_;
   std::vector<Loan> loans_;
 };
 

@@ -21,31 +21,35 @@ class UdwadiaKalaba : public Formulation {
     if (Status status = terms_.update_factored(system, "udwadia-kalaba"); !status.ok()) return status;
     solution.vdot = terms_.force();
     terms_.mass().solveInPlace(solution.vdot);  // (1)
-    if (m_ > 0) constrain(solution);
-    return {};
+    if (m_ == 0) return {};
+    constrain(system, solution);
+    return terms_.verify(system, "udwadia-kalaba", solution);
   }
 
  private:
-  void constrain(Solution& solution) {
+  void constrain(System& system, Solution& solution) {
+    solution.rank = terms_.decide_rank(system, solution.dependent);
     rows_.noalias() = terms_.A().transpose() * terms_.row_unit().asDiagonal();
     terms_.mass().matrixL().solveInPlace(rows_);
-    gram_.noalias() = rows_.transpose() * rows_;
-    solution.rank = terms_.decide_rank(gram_, solution.dependent);
     svd_.compute(rows_);
 
     const int r = solution.rank.rank;
     const auto singular = svd_.singularValues().head(r).array();
-    rhs_ = terms_.b();
-    rhs_.noalias() -= terms_.A() * solution.vdot;
-    rhs_.array() *= terms_.row_unit().array();
-    share_.noalias() = svd_.matrixV().leftCols(r).transpose() * rhs_;
-    share_.array() /= singular;
-    y_.noalias() = svd_.matrixU().leftCols(r) * share_;
-    terms_.mass().matrixU().solveInPlace(y_);
-    solution.vdot += y_;  // (2)
-    share_.array() /= singular;
-    solution.lambda.noalias() = svd_.matrixV().leftCols(r) * share_;  // (3)
-    solution.lambda.array() *= terms_.row_unit().array();
+    solution.lambda.setZero();
+    // The second time takes back what rounding did, which is much where masses differ by decades.
+    for (int pass = 0; pass < 2; ++pass) {
+      rhs_ = terms_.b();
+      rhs_.noalias() -= terms_.A() * solution.vdot;
+      rhs_.array() *= terms_.row_unit().array();
+      share_.noalias() = svd_.matrixV().leftCols(r).transpose() * rhs_;
+      share_.array() /= singular;
+      y_.noalias() = svd_.matrixU().leftCols(r) * share_;
+      terms_.mass().matrixU().solveInPlace(y_);
+      solution.vdot += y_;  // (2)
+      share_.array() /= singular;
+      rhs_.noalias() = svd_.matrixV().leftCols(r) * share_;  // (3)
+      solution.lambda += rhs_.cwiseProduct(terms_.row_unit());
+    }
     rhs_ = terms_.b();
     rhs_.noalias() -= terms_.A() * solution.vdot;
     solution.inconsistency = r == m_ ? 0.0 : rhs_.cwiseAbs().maxCoeff();
@@ -53,7 +57,7 @@ class UdwadiaKalaba : public Formulation {
 
   int n_, m_;
   DenseTerms terms_;
-  MatX<double> rows_, gram_;
+  MatX<double> rows_;
   Eigen::JacobiSVD<MatX<double>> svd_;
   VecX<double> rhs_, share_, y_;
 };

@@ -30,7 +30,7 @@ class Arkode : public SundialsIntegrator {
     const char* const tables[] = {"ARKODE_SDIRK_2_1_2", "ARKODE_ESDIRK324L2SA_4_2_3", "ARKODE_ESDIRK436L2SA_6_3_4",
                                   "ARKODE_ESDIRK547L2SA_7_4_5"};
     ARKStepSetTableName(solver_, tables[order_ - 2], "ARKODE_ERK_NONE");
-    ARKStepSetDeduceImplicitRhs(solver_, SUNTRUE);
+    if (max_step() > 0.0) ARKStepSetMaxStep(solver_, max_step());
     make_ode_linear_solver(y(), context(), matrix_, linear_);
     ARKStepSetLinearSolver(solver_, linear_.get(), matrix_.get());
     if (model().row_count() > 0 || nq() != nv()) ARKStepSetPostprocessStepFn(solver_, put_back);

@@ -35,6 +35,7 @@ class Cvode : public SundialsIntegrator {
     CVodeSVtolerances(solver_, rtol(), absolute_tolerances());
     CVodeSetUserData(solver_, static_cast<SundialsIntegrator*>(this));
     CVodeSetMaxOrd(solver_, most_order_);
+    if (max_step() > 0.0) CVodeSetMaxStep(solver_, max_step());
     if (!stiff_) {
       iteration_.reset(SUNNonlinSol_FixedPoint(y(), 0, context()));
       CVodeSetNonlinearSolver(solver_, iteration_.get());

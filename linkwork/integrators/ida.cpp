@@ -90,6 +90,7 @@ class Ida : public SundialsIntegrator {
     IDAInit(solver_, residual, t, y(), ydot_.get());
     IDASetUserData(solver_, static_cast<SundialsIntegrator*>(this));
     IDAWFtolerances(solver_, weights);
+    if (max_step() > 0.0) IDASetMaxStep(solver_, max_step());
     id_.reset(N_VClone(y()));
     N_VConst(1.0, id_.get());
     double* const id = N_VGetArrayPointer(id_.get());

@@ -141,10 +141,12 @@ class NewmarkFamily : public Integrator {
 
   int size() const { return n_ + (stabilized_ ? 2 : 1) * m_; }
 
-  /// Modified Newton iteration: the same factorization throughout, and for further steps as long as it serves.
+  /// Modified Newton iteration: the same factorization throughout, and for further steps as long as it serves. It goes on to
+  /// rounding, since errors of all steps add up: until what is left is below it, or changes no longer become smaller.
   bool iterate(EquationsOfMotion& equations, double h, State& to) {
-    constexpr int kMost = 12, kFewEnough = 5;
-    constexpr double kSmall = 1e-11, kRounding = 1e-9;
+    constexpr int kMost = 16, kFewEnough = 6;
+    constexpr double kSmall = 1e-15, kNearRounding = 1e-9;
+    int stalled = 0;
     place(equations.model().tree, h, to);
     evaluate(equations, to);
     double before = 0.0, rate = 0.5;
@@ -159,13 +161,14 @@ class NewmarkFamily : public Integrator {
       evaluate(equations, to);
       if (k > 1) rate = change / before;
       const bool settled = change * std::min(1.0, rate / std::max(1e-3, 1.0 - rate)) <= kSmall && worst_phi_ <= phi_small_;
-      const bool at_rounding = change <= kRounding && rate > 0.3;
+      if (k > 1 && rate > 0.5) ++stalled;
+      const bool at_rounding = change <= kNearRounding && stalled > 1;
       if (settled || at_rounding) {
         factored_ = k <= kFewEnough;
         fresh_ = false;
         return true;
       }
-      if (k > 2 && rate > 0.9) return false;
+      if (k > 2 && rate > 0.9 && change > kNearRounding) return false;
       before = change;
     }
     return false;

@@ -39,7 +39,7 @@ class RungeKutta : public Integrator {
       for (int j = 0; j < i; ++j) add(h * weights[static_cast<std::size_t>(j)], j);
       unpack(y_, stage_);
       stage_.t = from.t + tableau_.c[static_cast<std::size_t>(i)] * h;
-      if (Status status = equations.evaluate(stage_, rates_); !status.ok()) return status;
+      if (Status status = equations.evaluate_stage(stage_, rates_); !status.ok()) return status;
       store(rates_, i);
     }
     y_ = start_;
@@ -47,7 +47,7 @@ class RungeKutta : public Integrator {
     unpack(y_, to);
     to.t = from.t + h;
     if (estimates_error()) {
-      if (Status status = equations.evaluate(to, rates_); !status.ok()) return status;
+      if (Status status = equations.evaluate_stage(to, rates_); !status.ok()) return status;
       store(rates_, stages_);
       error_.setZero();
       for (int j = 0; j <= stages_; ++j) error_ += (h * tableau_.error[static_cast<std::size_t>(j)]) * k_.col(j).head(nq_ + nv_);
@@ -57,7 +57,8 @@ class RungeKutta : public Integrator {
   }
 
   bool interpolates() const override { return !tableau_.dense.empty(); }
-  void interpolate(double theta, State& at) const override {
+  void interpolate(double t, State& at) const override {
+    const double theta = (t - start_time_) / h_;
     y_ = start_;
     for (int j = 0; j <= stages_; ++j) {
       const auto& p = tableau_.dense[static_cast<std::size_t>(j)];
@@ -66,7 +67,7 @@ class RungeKutta : public Integrator {
       add(h_ * weight, j);
     }
     unpack(y_, at);
-    at.t = start_time_ + theta * h_;
+    at.t = t;
     normalize_quaternions(*tree_, at.q.data());
   }
 

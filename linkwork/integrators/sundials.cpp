@@ -102,10 +102,10 @@ Status SundialsIntegrator::step(EquationsOfMotion& equations, const State& from,
   return {};
 }
 
-void SundialsIntegrator::interpolate(double theta, State& at) const {
-  interpolate_to(step_start_ + theta * (step_end_ - step_start_), inside_.get());
+void SundialsIntegrator::interpolate(double t, State& at) const {
+  interpolate_to(t, inside_.get());
   unpack(inside_.get(), at);
-  at.t = step_start_ + theta * (step_end_ - step_start_);
+  at.t = t;
   normalize_quaternions(model_.tree, at.q.data());
 }
 

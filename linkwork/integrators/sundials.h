@@ -6,6 +6,7 @@
 #include <sundials/sundials_matrix.h>
 #include <sundials/sundials_nonlinearsolver.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 
@@ -39,7 +40,7 @@ class SundialsIntegrator : public Integrator {
   bool interpolates() const override { return true; }
   long rejected_steps() const override { return rejected_before_ + rejected_now(); }
   Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) override;
-  void interpolate(double theta, State& at) const override;
+  void interpolate(double t, State& at) const override;
   void forget() override { begin_anew(); }
 
  protected:
@@ -69,6 +70,8 @@ class SundialsIntegrator : public Integrator {
   N_Vector absolute_tolerances();
   double rtol() const { return model_.settings.rtol; }
   double atol() const { return model_.settings.atol; }
+  /// 0: there is none.
+  double max_step() const { return std::isfinite(model_.settings.max_step) ? model_.settings.max_step : 0.0; }
 
   const Model& model() const { return model_; }
   EquationsOfMotion& equations() const { return *equations_; }

@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
 
 #include "linkwork/io/durable_file.h"
+#include "linkwork/io/input_file.h"
+#include "linkwork/io/json_text.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork {
@@ -33,6 +39,7 @@ Json written(const std::string& value) { return value; }
 
 void read(const Json& json, double& value) {
   if (!json.is_string()) {
+    if (!json.is_number()) throw std::invalid_argument("a number is missing");
     value = json.get<double>();
     return;
   }
@@ -45,10 +52,24 @@ void read(const Json& json, double& value) {
     throw std::invalid_argument("'" + text + "' is not a number");
 }
 void read(const Json& json, bool& value) { value = json.get<bool>(); }
-void read(const Json& json, char& value) { value = static_cast<char>(json.get<int>()); }
-void read(const Json& json, int& value) { value = json.get<int>(); }
-void read(const Json& json, long& value) { value = json.get<long>(); }
-void read(const Json& json, std::uint64_t& value) { value = json.get<std::uint64_t>(); }
+
+/// Conversions of the library cut what does not fit.
+template <class Integer>
+Integer whole_number(const Json& json) {
+  if (!json.is_number_integer()) throw std::invalid_argument("a whole number is missing");
+  const bool fits = json.is_number_unsigned() ? std::in_range<Integer>(json.get<std::uint64_t>())
+                                              : std::in_range<Integer>(json.get<std::int64_t>());
+  if (!fits) throw std::invalid_argument("a whole number is too large");
+  return json.get<Integer>();
+}
+void read(const Json& json, char& value) {
+  const int number = whole_number<int>(json);
+  if (number != 0 && number != 1) throw std::invalid_argument("a mark is neither 0 nor 1");
+  value = static_cast<char>(number);
+}
+void read(const Json& json, int& value) { value = whole_number<int>(json); }
+void read(const Json& json, long& value) { value = whole_number<long>(json); }
+void read(const Json& json, std::uint64_t& value) { value = whole_number<std::uint64_t>(json); }
 void read(const Json& json, std::string& value) { value = json.get<std::string>(); }
 
 // What a structure consists of: the one place that says so, for writing and for reading.
@@ -88,8 +109,9 @@ template <class Archive>
 void fields(Archive& at, SavedSwitching& x) {
   at("rows", x.rows), at("joint_forces", x.joint_forces), at("springs", x.springs), at("wrenches", x.wrenches);
   at("parameters", x.parameters), at("friction", x.friction), at("directions", x.directions), at("watched", x.watched);
-  at("largest_force", x.largest_force), at("records", x.records), at("warnings", x.warnings), at("last_impact", x.last_impact);
-  at("impacts", x.impacts), at("recent", x.recent);
+  at("largest_force", x.largest_force), at("energy_scale", x.energy_scale), at("records", x.records), at("warnings", x.warnings);
+  at("impacts", x.impacts), at("recent", x.recent), at("settled_rank", x.settled_rank), at("redundant", x.redundant);
+  at("idle", x.idle), at("mobility", x.mobility), at("starting", x.starting);
 }
 
 template <class Archive>
@@ -188,6 +210,7 @@ void read(const Json& json, T& value) {
 }
 template <class T>
 void read(const Json& json, std::vector<T>& values) {
+  if (!json.is_array()) throw std::invalid_argument("a list is missing");
   values.clear();
   for (const Json& entry : json) {
     T value{};
@@ -204,6 +227,66 @@ template <class A, class B>
 void read(const Json& json, std::pair<A, B>& value) {
   read(json.at(0), value.first);
   read(json.at(1), value.second);
+}
+
+void require(bool holds, const char* what) {
+  if (!holds) throw std::invalid_argument(what);
+}
+
+bool all_finite(const std::vector<double>& numbers) {
+  return std::ranges::all_of(numbers, [](double number) { return std::isfinite(number); });
+}
+
+bool is_count(long number) { return number >= 0 && number < (1L << 62); }
+
+/// What no run can have saved: it would be stepped backwards, or without end.
+void check_progress(const SavedProgress& progress) {
+  require(std::isfinite(progress.t) && progress.t >= 0.0, "its time is not a number >= 0");
+  require(std::isfinite(progress.h) && progress.h > 0.0, "its step is not a number > 0");
+  require(std::isfinite(progress.usual_h) && progress.usual_h >= 0.0, "its usual step is not a number >= 0");
+  require(is_count(progress.outputs) && is_count(progress.next_checkpoint), "rows or checkpoints are counted below 0");
+  require(progress.start_rank >= 0 && std::isfinite(progress.wall_seconds) && progress.wall_seconds >= 0.0,
+          "rank or wall time are below 0");
+  require(is_count(progress.summary.steps) && is_count(progress.summary.rejected_steps), "steps are counted below 0");
+}
+
+void check_numbers(const Checkpoint& checkpoint) {
+  const Checkpoint::Request& request = checkpoint.request;
+  require(std::isfinite(request.every) && request.every > 0.0, "the time between checkpoints is not a number > 0");
+  require(is_count(checkpoint.rows), "rows are counted below 0");
+  require(std::filesystem::path(request.model).is_absolute() && std::filesystem::path(request.out).is_absolute(),
+          "its paths are not absolute");
+  require(checkpoint.one_piece.has_value() != checkpoint.modules.has_value(), "it saves no run");
+  if (const auto& run = checkpoint.one_piece) {
+    check_progress(run->progress);
+    require(all_finite(run->q) && all_finite(run->v) && all_finite(run->z), "its state is not finite");
+    require(is_count(run->grid) && is_count(run->evaluations), "steps or evaluations are counted below 0");
+  }
+  if (const auto& run = checkpoint.modules) {
+    check_progress(run->progress);
+    require(std::ranges::all_of(run->x, all_finite) && all_finite(run->glue), "its state is not finite");
+    require(is_count(run->steps) && is_count(run->rejected_steps) && is_count(run->evaluations),
+            "steps or evaluations are counted below 0");
+  }
+}
+
+/// What is there, links not followed.
+void check_replaceable(const std::filesystem::path& file, const std::string& expected) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(file, error);
+  if (!fs::exists(status)) return;
+  const auto refuse = [&](const char* what) { throw InputError({file.string(), 0, 0}, what, expected); };
+  if (fs::is_directory(status)) refuse("is a directory");
+  if (fs::is_symlink(status)) refuse("is a link, which would be replaced");
+  if (!fs::is_regular_file(status)) refuse("is no regular file");
+  std::ifstream stream(file, std::ios::binary);
+  std::string start(kMark.size(), '\0');
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  // A .part may have been cut short.
+  const bool is_ours = file.extension() == ".part" ? kMark.starts_with(start) : start == kMark;
+  if (!is_ours) refuse("exists, is not a checkpoint, and would be lost");
 }
 
 }  // namespace
@@ -242,12 +325,33 @@ Checkpoint parse_checkpoint(std::string_view text, const std::string& file) {
   if (body.size() > size || checksum(body) != sum) throw refuse("is damaged: its checksum does not fit its contents", own);
   Checkpoint checkpoint;
   try {
-    read(Json::parse(body), checkpoint);
+    read(parse_json(body), checkpoint);
+    check_numbers(checkpoint);
   } catch (const std::exception& error) {
     throw refuse(fmt::format("is not as this program writes it: {}", error.what()), own);
   }
-  if (checkpoint.one_piece.has_value() == checkpoint.modules.has_value()) throw refuse("saves no run", own);
   return checkpoint;
+}
+
+std::string read_checkpoint_file(const std::filesystem::path& file) {
+  constexpr std::size_t kLargest = std::size_t{16} << 30U;
+  const std::string expected = "the file of --checkpoint";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored))
+    throw InputError({file.string(), 0, 0}, "there is no such file",
+                     expected + "; if the run ended before it was there, run it again");
+  check_input_file(file, expected);
+  std::string start(kMark.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  if (stream.gcount() < std::ssize(start) || start != kMark)
+    throw InputError({file.string(), 0, 0}, "is not a checkpoint", "a file that 'linkwork run --checkpoint' has written");
+  return read_input_file(file, expected, kLargest);
+}
+
+void check_checkpoint_target(const std::filesystem::path& file) {
+  check_replaceable(file, "a new file, or an older checkpoint");
+  check_replaceable(part_of(file), "a checkpoint beside which nothing else has that name");
 }
 
 }  // namespace linkwork

@@ -44,8 +44,15 @@ struct Checkpoint {
 
 /// One line with format, length and checksum, then a JSON object. Numbers are read back as the same doubles.
 std::string checkpoint_text(const Checkpoint& checkpoint);
-/// Throws InputError that says what is wrong with it: not a checkpoint, of another format, cut short, damaged. `file` is for the
-/// message.
+/// Throws InputError that says what is wrong with it: not a checkpoint, of another format, cut short, damaged, or with numbers
+/// that no run has. What depends on the model is checked by those who go on with it. `file` is for the message.
 Checkpoint parse_checkpoint(std::string_view text, const std::string& file);
+
+/// The text of such a file, of which only the first bytes are read if it does not begin like one. Throws InputError.
+std::string read_checkpoint_file(const std::filesystem::path& file);
+
+/// Throws InputError if there is something in the file's place, or in that of its .part, that is not a checkpoint: it would be
+/// lost.
+void check_checkpoint_target(const std::filesystem::path& file);
 
 }  // namespace linkwork

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <string>
 #include <system_error>
 
@@ -13,6 +14,9 @@ namespace linkwork {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Never one that is there already, under this name or, by a link, under another.
+constexpr int kNewFile = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
 
 [[noreturn]] void fail(const fs::path& file) { throw std::system_error(errno, std::generic_category(), file.string()); }
 
@@ -57,14 +61,28 @@ std::uint64_t checksum(std::string_view bytes, std::uint64_t earlier) {
   return earlier;
 }
 
-void write_durable_file(const fs::path& file, std::string_view text) {
+fs::path part_of(const fs::path& file) {
   fs::path part = file;
   part += ".part";
+  return part;
+}
+
+void check_durable_file(const fs::path& file) {
+  const fs::path part = part_of(file);
+  ::unlink(part.c_str());
+  const Descriptor opened(part, kNewFile);
+  if (!opened.is_open())
+    throw InputError({part.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
+                     "a file in a folder that can be written to");
+  ::unlink(part.c_str());
+}
+
+void write_durable_file(const fs::path& file, std::string_view text) {
+  const fs::path part = part_of(file);
+  ::unlink(part.c_str());
   {
-    const Descriptor opened(part, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!opened.is_open())
-      throw InputError({part.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
-                       "a file in a folder that can be written to");
+    const Descriptor opened(part, kNewFile);
+    if (!opened.is_open()) fail(part);
     opened.write(text);
     opened.sync();
   }

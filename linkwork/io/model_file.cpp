@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <fstream>
 #include <map>
 #include <memory>
-#include <system_error>
 
+#include "linkwork/io/input_file.h"
 #include "linkwork/io/model_tables.h"
 #include "linkwork/io/module_flattening.h"
 #include "linkwork/io/parameters.h"
@@ -311,20 +309,7 @@ Spec read_model_file(const std::filesystem::path& file, const ReadOptions& optio
 
 std::string read_text_file(const std::filesystem::path& file) {
   constexpr std::size_t kLargest = 64U << 20U;
-  const Place place{file.string(), 0, 0};
-  std::error_code error;
-  if (fs::is_directory(file, error)) throw InputError(place, "is a directory", "a file");
-  errno = 0;
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError(place, "cannot be opened: " + std::generic_category().message(errno), "a readable file");
-  std::string text;
-  std::vector<char> block(1U << 16U);
-  while (stream.read(block.data(), static_cast<std::streamsize>(block.size())) || stream.gcount() > 0) {
-    text.append(block.data(), static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kLargest) throw InputError(place, "has more than 64 MB", "a model file");
-  }
-  if (stream.bad()) throw InputError(place, "cannot be read", "a readable file");
-  return text;
+  return read_input_file(file, "a readable file", kLargest);
 }
 
 }  // namespace linkwork

@@ -267,10 +267,12 @@ Settings read_settings(const TableReader& table) {
   table.read("gravity", settings.gravity);
   table.read("end", settings.end);
   table.read("step", settings.step);
+  table.read("max_step", settings.max_step);
   table.read("rtol", settings.rtol);
   table.read("atol", settings.atol);
   table.read("output_every", settings.output_every);
   table.read("constraint_tolerance", settings.constraint_tolerance);
+  settings.tolerance_in_metres = table.has("constraint_tolerance");
   table.read("coordinates", settings.coordinates);
   table.read("formulation", settings.formulation);
   table.read("stabilization", settings.stabilization);

@@ -1,12 +1,15 @@
 #include "linkwork/io/report.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
-#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
 
+#include "linkwork/io/input_file.h"
+#include "linkwork/io/json_text.h"
 #include "linkwork/io/trajectory_reader.h"
 #include "linkwork/model/input_error.h"
 
@@ -68,16 +71,19 @@ std::string encoded(const ThinnedRows& rows, ReportPrecision precision) {
 }
 
 std::string read_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream)
-    throw InputError({file.string(), 0, 0}, "cannot be read", "a folder that 'linkwork run' has written its results into");
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+  constexpr std::size_t kLargest = 1U << 30U;
+  const std::string expected = "a folder that 'linkwork run' has written its results into";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) throw InputError({file.string(), 0, 0}, "cannot be read: it is not there", expected);
+  return read_input_file(file, expected, kLargest);
 }
 
 Json parsed(const std::string& text, const std::string& what) {
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_discarded()) throw InputError({what, 0, 0}, "is not JSON", "the file as 'linkwork run' has written it");
-  return json;
+  try {
+    return parse_json(text);
+  } catch (const std::invalid_argument& error) {
+    throw InputError({what, 0, 0}, fmt::format("cannot be used: {}", error.what()), "the file as 'linkwork run' has written it");
+  }
 }
 
 std::string label_of(const fs::path& folder) {
@@ -105,7 +111,8 @@ ReportRun read_running(const fs::path& folder) {
   const std::string scene = read_text(folder / "scene.json");
   const std::string summary = fs::exists(folder / "summary.json") ? read_text(folder / "summary.json") : std::string();
   const Json json = parsed(scene, (folder / "scene.json").string());
-  const std::size_t columns = json.contains("columns") ? json["columns"].size() : 0;
+  const bool names_them = json.is_object() && json.contains("columns") && json["columns"].is_array();
+  const std::size_t columns = names_them ? json["columns"].size() : 0;
   if (columns == 0) throw InputError({(folder / "scene.json").string(), 0, 0}, "names no columns");
   return {label_of(folder), scene, summary, ThinnedRows(columns)};
 }

@@ -1,6 +1,5 @@
 #include "linkwork/io/scene.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -24,6 +23,7 @@ class Scene {
   Scene(const Spec& spec, const Model& model, std::span<const std::string> columns) : spec_(spec), model_(model) {
     for (std::size_t i = 0; i < model.bodies.size(); ++i) body_of_[model.bodies[i].name] = i;
     for (std::size_t i = 0; i < columns.size(); ++i) column_of_[columns[i]] = i;
+    for (const ClosureSpec& closure : spec.closures) closure_of_[closure.name] = &closure;
     json_ = {{"name", model.name}, {"source", model.source_text}, {"settings", settings()}, {"columns", columns}};
     add_bodies();
     add_joints();
@@ -108,9 +108,8 @@ class Scene {
       const JointSpec& joint = spec_.joints[closure.joint()];
       return {joint.parent.body, joint.child.body};
     }
-    const auto spec = std::find_if(spec_.closures.begin(), spec_.closures.end(),
-                                   [&](const ClosureSpec& candidate) { return candidate.name == closure.name; });
-    return {spec->a.body, spec->b.body};
+    const ClosureSpec& spec = *closure_of_.at(closure.name);
+    return {spec.a.body, spec.b.body};
   }
 
   void add_springs() {
@@ -138,6 +137,7 @@ class Scene {
   const Spec& spec_;
   const Model& model_;
   std::unordered_map<std::string, std::size_t> body_of_, column_of_;
+  std::unordered_map<std::string, const ClosureSpec*> closure_of_;
   Json json_;
 };
 

@@ -1,19 +1,24 @@
 #include "linkwork/io/summary_file.h"
 
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
-#include "linkwork/model/input_error.h"
+#include "linkwork/io/page.h"
 
 namespace linkwork {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// Names are known to differ. To look each of them up among the others would take time that grows with the square of their
+/// number.
+Json object_of(const std::vector<std::pair<std::string, double>>& values) {
+  Json::object_t object;
+  object.reserve(values.size());
+  for (const auto& [name, value] : values) object.std::vector<Json::object_t::value_type>::emplace_back(name, value);
+  return Json(std::move(object));
+}
 
 Json modules_json(const GlueSummary& modules) {
   Json json{{"count", modules.modules},
@@ -46,12 +51,10 @@ Json realtime_json(const RealTimeSummary& realtime) {
 }  // namespace
 
 std::string summary_json(const Summary& summary) {
-  Json final_state = Json::object();
-  for (const auto& [name, value] : summary.final_state) final_state[name] = value;
+  const Json final_state = object_of(summary.final_state);
   Json events = Json::array();
   for (const EventRecord& event : summary.events) {
-    Json impulses = Json::object();
-    for (const auto& [name, value] : event.impulses) impulses[name] = value;
+    const Json impulses = object_of(event.impulses);
     events.push_back({{"t", event.t},
                       {"name", event.name},
                       {"what", event.what},
@@ -92,14 +95,7 @@ std::string summary_json(const Summary& summary) {
 }
 
 void write_summary_file(const std::filesystem::path& file, const Summary& summary) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "wb"), &std::fclose);
-  if (!stream) {
-    throw InputError({file.string(), 0, 0}, "cannot be written: " + std::generic_category().message(errno),
-                     "a folder that can be written to");
-  }
-  const std::string text = summary_json(summary);
-  const bool written = std::fwrite(text.data(), 1, text.size(), stream.get()) == text.size();
-  if (std::fclose(stream.release()) != 0 || !written) throw std::system_error(errno, std::generic_category(), file.string());
+  write_text_file(file, summary_json(summary));
 }
 
 }  // namespace linkwork

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "linkwork/io/durable_file.h"
+#include "linkwork/io/input_file.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork {
@@ -17,6 +18,12 @@ namespace {
 
 constexpr std::size_t kBlock = 1U << 16U;
 constexpr std::chrono::seconds kLongest(1);  // that rows wait
+
+std::string header_of(std::span<const std::string> columns) {
+  std::string header;
+  for (std::size_t i = 0; i < columns.size(); ++i) header += (i == 0 ? "" : ",") + csv_field(columns[i]);
+  return header + '\n';
+}
 
 }  // namespace
 
@@ -33,15 +40,19 @@ std::string csv_field(const std::string& text) {
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns)
     : file_(file), stream_(nullptr, &std::fclose), extent_{0, 0, kEmptyChecksum} {
   open("wb");
-  for (std::size_t i = 0; i < columns.size(); ++i) buffer_ += (i == 0 ? "" : ",") + csv_field(columns[i]);
-  buffer_ += '\n';
+  buffer_ = header_of(columns);
 }
 
-TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, const Extent& kept)
+TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns, const Extent& kept)
     : file_(file), stream_(nullptr, &std::fclose), extent_(kept) {
   const std::string wanted = "the file that the interrupted run has written, as it left it";
+  check_input_file(file, wanted);
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError({file.string(), 0, 0}, "cannot be read", wanted);
+  const std::string header = header_of(columns);
+  std::string start(header.size(), '\0');
+  if (kept.bytes < header.size() || !stream.read(start.data(), std::ssize(start)) || start != header)
+    throw InputError({file.string(), 0, 0}, "has other columns than the run that was saved", wanted);
+  stream.seekg(0);
   std::uint64_t sum = kEmptyChecksum, left = kept.bytes;
   std::vector<char> block(kBlock);
   while (left > 0) {

@@ -27,9 +27,9 @@ class TrajectoryFile {
 
   /// Replaces a file of that name. Throws InputError if it cannot be written.
   TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns);
-  /// Goes on with a file of which the beginning is kept, and the rest discarded. Throws InputError if the beginning is not what
-  /// it was.
-  TrajectoryFile(const std::filesystem::path& file, const Extent& kept);
+  /// Goes on with a file of those columns, of which the beginning is kept, and the rest discarded. Throws InputError, with the
+  /// file untouched, if the beginning is not what it was.
+  TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns, const Extent& kept);
   ~TrajectoryFile();
   TrajectoryFile(const TrajectoryFile&) = delete;
   TrajectoryFile& operator=(const TrajectoryFile&) = delete;

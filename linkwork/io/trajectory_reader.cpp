@@ -5,6 +5,7 @@
 #include <charconv>
 #include <fstream>
 
+#include "linkwork/io/input_file.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork {
@@ -50,15 +51,20 @@ bool parse_row(const std::string& line, std::vector<double>& row) {
 
 std::vector<std::string> read_trajectory(const std::filesystem::path& file,
                                          const std::function<void(std::span<const double> row)>& on_row) {
+  check_input_file(file, "the trajectory of a run");
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) throw InputError({file.string(), 0, 0}, "cannot be read", "the trajectory of a run");
+  return read_trajectory(stream, file.string(), on_row);
+}
+
+std::vector<std::string> read_trajectory(std::istream& stream, const std::string& file,
+                                         const std::function<void(std::span<const double> row)>& on_row) {
   std::vector<std::string> columns = read_header(stream);
   std::vector<double> row(columns.size());
   std::string line;
   for (int number = 2; std::getline(stream, line); ++number) {
     if (stream.eof()) break;  // no line end: cut short
     if (!parse_row(line, row))
-      throw InputError({file.string(), number, 0}, "is not a row of the table", fmt::format("{} numbers", columns.size()));
+      throw InputError({file, number, 0}, "is not a row of the table", fmt::format("{} numbers", columns.size()));
     on_row(row);
   }
   return columns;

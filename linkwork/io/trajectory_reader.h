@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,9 @@ namespace linkwork {
 /// Reads a trajectory.csv row by row, whatever its size; a last line cut short by an interrupted run is left out.
 /// Throws InputError with the line if the file is not such a table. Returns the names of the columns.
 std::vector<std::string> read_trajectory(const std::filesystem::path& file,
+                                         const std::function<void(std::span<const double> row)>& on_row);
+/// The same from a stream; `file` is for messages.
+std::vector<std::string> read_trajectory(std::istream& stream, const std::string& file,
                                          const std::function<void(std::span<const double> row)>& on_row);
 
 }  // namespace linkwork

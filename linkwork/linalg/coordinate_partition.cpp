@@ -34,7 +34,8 @@ void CoordinatePartition::update(const MatX<double>& A, const MatX<double>& boun
   factor(A);
 }
 
-/// Gauss elimination with complete pivoting on the independent rows, the columns scaled by the root of their weight.
+/// Gauss elimination with complete pivoting on the independent rows, in units of their scale, the columns scaled by the root of
+/// their weight.
 void CoordinatePartition::pick(const MatX<double>& A) {
   picked_ = true;
   dependent_ = found_dependent_;
@@ -43,7 +44,8 @@ void CoordinatePartition::pick(const MatX<double>& A) {
     if (!dependent_[at(i)]) rows_.push_back(i);
   const int r = rank_.rank;
   work_.resize(r, n_);
-  for (int k = 0; k < r; ++k) work_.row(k) = A.row(rows_[at(k)]).cwiseProduct(weights_.cwiseSqrt().transpose());
+  for (int k = 0; k < r; ++k)
+    work_.row(k) = A.row(rows_[at(k)]).cwiseProduct(weights_.cwiseSqrt().transpose()) / std::sqrt(rank_test_.scale[rows_[at(k)]]);
   for (int j = 0; j < n_; ++j) columns_[at(j)] = j;
   for (int k = 0; k < r; ++k) {
     Eigen::Index i = 0, j = 0;

@@ -68,8 +68,8 @@ void Gigsp::carry(const VecX<double>& b) {
   }
 }
 
-bool Gigsp::is_inconsistent(int row, double tolerance) const {
-  return std::abs(inconsistency_[row]) > tolerance * std::max(1.0, carried_size_[row]);
+bool Gigsp::is_inconsistent(int row, double usual, double tolerance) const {
+  return std::abs(inconsistency_[row]) > tolerance * std::max(usual, carried_size_[row]);
 }
 
 void Gigsp::add_solution(VecX<double>& y) const { y.noalias() += directions() * b1_.head(factors_.rank.rank); }

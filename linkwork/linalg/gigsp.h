@@ -48,8 +48,8 @@ class Gigsp {
   /// the others.
   void carry(const VecX<double>& b);
   const VecX<double>& inconsistency() const { return inconsistency_; }
-  /// Whether that is more than rounding, or the given tolerance, of what went into it.
-  bool is_inconsistent(int row, double tolerance = 1e-9) const;
+  /// Whether that is more than rounding, or the given tolerance, of what went into it, or of what usually does.
+  bool is_inconsistent(int row, double usual = 1.0, double tolerance = 1e-9) const;
   /// (3) and (4), after carry().
   void add_solution(VecX<double>& y) const;
   void multipliers(VecX<double>& lambda) const;

@@ -10,9 +10,16 @@ namespace linkwork {
 /// The one place where rank is decided.
 ///
 /// A constraint row counts as dependent on others when what remains of its squared length, after the others are taken out, is
-/// below kRankTolerance times the row's scale: the squared length it could have if it were not degenerate. Squared length
-/// means the diagonal of A M^-1 A' (or another metric), so 1e-10 is an angle of 1e-5.
+/// below kRankTolerance times the row's scale: the squared length it could have if it were not degenerate, never the one it
+/// happens to have, or rounding would count as a constraint. So 1e-10 is an angle of 1e-5.
+///
+/// Rank is a property of the geometry: rank_of_rows() (dynamics/redundancy.h) measures coordinates in units of the mechanism's
+/// size, whatever the masses. What eliminates rows one by one measures them by A M^-1 A', which comes to the same unless masses
+/// differ by many decades; there its result is held against the former.
 inline constexpr double kRankTolerance = 1e-10;
+
+/// Lever arms below this share of the mechanism's size may be rounding: a row's scale counts no shorter ones.
+inline constexpr double kShortestArm = 1e-4;
 
 /// What remains of a row's squared length is enough to count.
 inline bool is_independent(double remainder, double scale, double tolerance = kRankTolerance) {

@@ -5,16 +5,17 @@
 
 namespace linkwork {
 
-void RankedRows::factor(const MatX<double>& A, const MatX<double>& bounds) {
-  A_ = A;
-  weights_.setOnes(A.cols());
+void RankedRows::factor(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& unit) {
+  unit_ = unit;
+  A_.noalias() = A * unit.asDiagonal();
+  weights_ = unit.cwiseAbs2();
   dependent_.resize(static_cast<std::size_t>(A.rows()));
   rank_ = dependent_rows(A, bounds, weights_, test_, dependent_);
   kept_.clear();
   for (std::size_t i = 0; i < dependent_.size(); ++i)
     if (!dependent_[i]) kept_.push_back(static_cast<int>(i));
   transposed_.resize(A.cols(), rank_.rank);
-  for (int k = 0; k < rank_.rank; ++k) transposed_.col(k) = A.row(kept_[static_cast<std::size_t>(k)]).transpose();
+  for (int k = 0; k < rank_.rank; ++k) transposed_.col(k) = A_.row(kept_[static_cast<std::size_t>(k)]).transpose();
   if (rank_.rank > 0) qr_.compute(transposed_);
 }
 
@@ -28,6 +29,7 @@ void RankedRows::solve(const VecX<double>& rhs, VecX<double>& x) {
   qr_.matrixQR().topRows(r).triangularView<Eigen::Upper>().transpose().solveInPlace(reduced_);
   x.head(r) = reduced_;
   x.applyOnTheLeft(qr_.householderQ());
+  x.array() *= unit_.array();
 }
 
 std::vector<int> RankedRows::combination(int row) const {
@@ -60,7 +62,7 @@ MatX<double> RankedRows::free_directions() const {
   const Eigen::Index n = A_.cols();
   if (rank_.rank == 0) return MatX<double>::Identity(n, n);
   const MatX<double> Q = qr_.householderQ() * MatX<double>::Identity(n, n);
-  return Q.rightCols(n - rank_.rank);
+  return unit_.asDiagonal() * Q.rightCols(n - rank_.rank);
 }
 
 }  // namespace linkwork

@@ -8,11 +8,12 @@
 namespace linkwork {
 
 /// The equations A x = rhs with dependent rows, dense. The largest independent set of rows that rank.h picks is solved for the
-/// smallest x, which is the pseudo-inverse's if the other rows agree with them. Allocates nothing after the first call.
+/// smallest x in given units, which is the pseudo-inverse's if the other rows agree with them. Allocates nothing after the first
+/// call.
 class RankedRows {
  public:
-  /// `bounds` on the entries of A give every row its scale.
-  void factor(const MatX<double>& A, const MatX<double>& bounds);
+  /// `bounds` on the entries of A give every row its scale; `unit`, by column, is what a large x is.
+  void factor(const MatX<double>& A, const MatX<double>& bounds, const VecX<double>& unit);
 
   const Rank& rank() const { return rank_; }
   const std::vector<char>& dependent() const { return dependent_; }
@@ -22,12 +23,12 @@ class RankedRows {
   std::vector<int> combination(int row) const;
   /// The rows that are closest to being dependent. For messages: allocates.
   std::vector<int> weakest_combination() const;
-  /// An orthonormal basis, in columns, of what no row forbids. For messages: allocates.
+  /// A basis, in columns, of what no row forbids, orthonormal in the units. For messages: allocates.
   MatX<double> free_directions() const;
 
  private:
-  MatX<double> A_, transposed_;  // all rows; the independent ones in columns
-  VecX<double> weights_, reduced_;
+  MatX<double> A_, transposed_;  // all rows, of x in its unit; the independent ones in columns
+  VecX<double> unit_, weights_, reduced_;
   RankTest test_;
   Rank rank_;
   std::vector<char> dependent_;

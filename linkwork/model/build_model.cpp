@@ -68,6 +68,12 @@ class Builder {
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
     for (const EventSpec& event : spec_.events) add_event(event);
     note_cuts();
+    for_each_law(model_, [&](BoundExpression& law, const std::string&) {
+      if (law.expression.switch_count() == 0) return;
+      law.first_switch = model_.switch_count;
+      model_.switch_count += static_cast<int>(law.expression.switch_count());
+    });
+    measure(model_);
     return std::move(model_);
   }
 
@@ -442,7 +448,7 @@ class Builder {
   }
 
   BoundExpression bind(const Expression& expression) const {
-    BoundExpression bound{expression, {}};
+    BoundExpression bound{.expression = expression, .slots = {}};
     for (const std::string& name : expression.variables()) {
       if (name == "t") {
         bound.slots.push_back({});

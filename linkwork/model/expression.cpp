@@ -19,12 +19,14 @@ constexpr int kDeepestNesting = 100;
 constexpr std::size_t kSmallStack = 8;
 constexpr std::size_t kLargestStack = 64;
 
-enum class Op : std::uint8_t { kConstant, kVariable, kNegate, kAdd, kSubtract, kMultiply, kDivide, kCall };
+enum class Op : std::uint8_t { kConstant, kVariable, kNegate, kAdd, kSubtract, kMultiply, kDivide, kCall, kSwitch };
 
 struct Instruction {
   Op op = Op::kConstant;
-  std::size_t index = 0;  // kVariable: slot; kCall: row of kExpressionFunctions
+  std::size_t index = 0;  // kVariable: slot; kCall, kSwitch: row of kExpressionFunctions
   double constant = 0.0;
+  std::size_t ordinal = 0;    // kSwitch: among the switches of the program
+  std::size_t switching = 0;  // kSwitch: row of kSwitchingFunctions
 };
 
 using Code = std::vector<Instruction>;
@@ -37,6 +39,7 @@ std::size_t arity(const Instruction& instruction) {
     case Op::kNegate:
       return 1;
     case Op::kCall:
+    case Op::kSwitch:
       return static_cast<std::size_t>(kExpressionFunctions<double>[instruction.index].arity);
     default:
       return 2;
@@ -53,9 +56,9 @@ std::size_t stack_size(const Code& code) {
   return deepest;
 }
 
-/// Runs the postfix code; `top` is one past the last value on the stack.
-template <class S, std::size_t kStack>
-S run(const Code& code, std::span<const S> slots) {
+/// Runs the postfix code; `top` is one past the last value on the stack. `read` is called with the arguments of every switch.
+template <class S, std::size_t kStack, class Read>
+S run(const Code& code, std::span<const S> slots, const double* held, Read&& read) {
   std::array<S, kStack> stack{};
   S* top = stack.data();
   for (const Instruction& instruction : code) {
@@ -92,9 +95,27 @@ S run(const Code& code, std::span<const S> slots) {
         ++top;
         break;
       }
+      case Op::kSwitch: {
+        const auto& function = kExpressionFunctions<S>[instruction.index];
+        top -= function.arity;
+        read(instruction, top);
+        const double branch = held != nullptr ? held[instruction.ordinal] : Expression::kNotHeld;
+        const auto kind = kSwitchingFunctions[instruction.switching].kind;
+        if (branch == Expression::kNotHeld || kind == SwitchingFunction::Kind::kKink)
+          *top = function.apply(top);
+        else
+          *top = kind == SwitchingFunction::Kind::kJump ? S(branch) : top[0] - top[1] * S(branch);
+        ++top;
+        break;
+      }
     }
   }
   return stack[0];
+}
+
+template <class S, std::size_t kStack>
+S run(const Code& code, std::span<const S> slots, const double* held = nullptr) {
+  return run<S, kStack>(code, slots, held, [](const Instruction&, const S*) {});
 }
 
 /// Appends an operation, or its value when all its arguments are constants.
@@ -364,6 +385,7 @@ class Parser {
 struct Expression::Program {
   Code code;
   std::size_t stack_size = 0;
+  std::size_t switch_count = 0;
   std::vector<std::size_t> variable_offsets;  // in the text; empty if the code was not written as text
 
   static std::shared_ptr<const Program> make(Code code, std::vector<std::size_t> variable_offsets, const Place& place) {
@@ -372,7 +394,21 @@ struct Expression::Program {
       throw InputError(place, "the expression is nested too deeply",
                        "at most " + std::to_string(kLargestStack) + " unfinished operations at a time");
     }
-    return std::make_shared<const Program>(Program{std::move(code), stack, std::move(variable_offsets)});
+    const std::size_t switches = mark_switches(code);
+    return std::make_shared<const Program>(Program{std::move(code), stack, switches, std::move(variable_offsets)});
+  }
+  static std::size_t mark_switches(Code& code) {
+    std::size_t count = 0;
+    for (Instruction& instruction : code) {
+      if (instruction.op != Op::kCall && instruction.op != Op::kSwitch) continue;
+      const auto found =
+          std::ranges::find(kSwitchingFunctions, kExpressionFunctions<double>[instruction.index].name, &SwitchingFunction::name);
+      if (found == kSwitchingFunctions.end()) continue;
+      instruction.op = Op::kSwitch;
+      instruction.ordinal = count++;
+      instruction.switching = static_cast<std::size_t>(found - kSwitchingFunctions.begin());
+    }
+    return count;
   }
   static const Code& code_of(const Expression& expression) {
     static const Code zero{Instruction{}};
@@ -464,15 +500,42 @@ Expression Expression::minus(const Expression& other) const { return combined(ot
 Expression Expression::times(const Expression& other) const { return combined(other, '*'); }
 
 template <class S>
-S Expression::evaluate(std::span<const S> slots) const {
+S Expression::evaluate(std::span<const S> slots, const double* held) const {
   if (!program_) return S(0.0);
   const bool small = program_->stack_size <= kSmallStack;
-  return small ? run<S, kSmallStack>(program_->code, slots) : run<S, kLargestStack>(program_->code, slots);
+  return small ? run<S, kSmallStack>(program_->code, slots, held) : run<S, kLargestStack>(program_->code, slots, held);
 }
 
-template double Expression::evaluate(std::span<const double>) const;
-template long double Expression::evaluate(std::span<const long double>) const;
-template Jet Expression::evaluate(std::span<const Jet>) const;
+template double Expression::evaluate(std::span<const double>, const double*) const;
+template long double Expression::evaluate(std::span<const long double>, const double*) const;
+template Jet Expression::evaluate(std::span<const Jet>, const double*) const;
+
+std::size_t Expression::switch_count() const { return program_ ? program_->switch_count : 0; }
+
+void Expression::read_switches(std::span<const Jet> slots, const double* held, std::span<SwitchReading> at) const {
+  if (switch_count() == 0) return;
+  run<Jet, kLargestStack>(program_->code, slots, held, [&](const Instruction& instruction, const Jet* x) {
+    const SwitchingFunction& function = kSwitchingFunctions[instruction.switching];
+    const std::array values{x[0].value, arity(instruction) > 1 ? x[1].value : 0.0, arity(instruction) > 2 ? x[2].value : 0.0};
+    const double branch = function.branch(values.data());
+    at[instruction.ordinal] = {branch, function.inside(x, held != nullptr ? held[instruction.ordinal] : branch)};
+  });
+}
+
+std::vector<char> Expression::switches_that_depend(std::span<const char> on_slots) const {
+  std::vector<char> depends(switch_count(), 0), stack;
+  if (!program_) return depends;
+  for (const Instruction& instruction : program_->code) {
+    char any = instruction.op == Op::kVariable ? on_slots[instruction.index] : char{0};
+    for (std::size_t k = 0; k < arity(instruction); ++k) {
+      any = static_cast<char>(any | stack.back());
+      stack.pop_back();
+    }
+    if (instruction.op == Op::kSwitch) depends[instruction.ordinal] = any;
+    stack.push_back(any);
+  }
+  return depends;
+}
 
 bool is_reserved_name(std::string_view name) { return name == "t" || name == "pi" || is_function(name); }
 

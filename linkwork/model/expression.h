@@ -10,11 +10,18 @@
 #include <vector>
 
 #include "linkwork/model/input_error.h"
+#include "linkwork/model/jet.h"
 
 namespace linkwork {
 
 /// Which variables an expression may use beside constants.
 enum class Variables { kNone, kTime, kTimeAndPositions, kState, kEvent };
+
+/// Where a function that switches stands: on which branch its arguments are, and how far inside the branch that is held.
+struct SwitchReading {
+  double branch = 0.0;
+  Jet inside;
+};
 
 /// A scalar function of time and state, written as text: "tau0*sin(2*t) - c*v.theta".
 ///
@@ -47,9 +54,19 @@ class Expression {
   Expression minus(const Expression& other) const;
   Expression times(const Expression& other) const;
 
-  /// Instantiated for double, long double and Jet. Allocates nothing.
+  /// Instantiated for double, long double and Jet. Allocates nothing. With `held`, a number for each switch, functions that jump
+  /// (step, <, floor, ...) stay on that branch whatever their arguments are, so that the expression is smooth; kNotHeld lets one
+  /// go.
   template <class S>
-  S evaluate(std::span<const S> slots) const;
+  S evaluate(std::span<const S> slots, const double* held = nullptr) const;
+  static constexpr double kNotHeld = 1e300;
+
+  /// Functions in it that switch: comparisons, step, sign, floor, mod, abs, min, ...
+  std::size_t switch_count() const;
+  /// Where each of them stands; those within their arguments are held.
+  void read_switches(std::span<const Jet> slots, const double* held, std::span<SwitchReading> at) const;
+  /// By switch: whether its arguments depend on a slot that is marked.
+  std::vector<char> switches_that_depend(std::span<const char> on_slots) const;
 
  private:
   struct Program;

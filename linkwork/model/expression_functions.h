@@ -59,4 +59,58 @@ inline constexpr auto kExpressionFunctions = std::to_array<ExpressionFunction<S>
     {"^", 2, "", [](const S* x) -> S { using std::pow; return pow(x[0], x[1]); }},
 });
 
+/// A function whose formula changes with its arguments: a jump (step, <, floor, ...) or a kink (abs, min, ...). Which piece the
+/// arguments are on is a number, its branch.
+struct SwitchingFunction {
+  enum class Kind { kJump, kRemainder, kKink };  // on a branch: the branch is its value; x - y branch; whatever, it is continuous
+  std::string_view name;
+  Kind kind;
+  double (*branch)(const double* x);
+  /// How far the arguments are inside a branch: positive there, negative beyond its end.
+  Jet (*inside)(const Jet* x, double branch);
+};
+
+namespace detail {
+
+inline Jet lesser(const Jet& a, const Jet& b) { return b.value < a.value ? b : a; }
+inline Jet turned(const Jet& a, bool as_it_is) { return as_it_is ? a : -a; }
+
+}  // namespace detail
+
+/// Of the functions above. `if` is none: its condition is made of comparisons.
+inline constexpr auto kSwitchingFunctions = std::to_array<SwitchingFunction>({
+    {"sign", SwitchingFunction::Kind::kJump, [](const double* x) { return x[0] > 0   ? 1.0
+                                                                          : x[0] < 0 ? -1.0
+                                                                                     : 0.0; },
+     [](const Jet* x, double b) { return b == 0.0 ? -abs(x[0]) : detail::turned(x[0], b > 0.0); }},
+    {"step", SwitchingFunction::Kind::kJump, [](const double* x) { return x[0] >= 0 ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[0], b != 0.0); }},
+    {"floor", SwitchingFunction::Kind::kJump, [](const double* x) { return std::floor(x[0]); },
+     [](const Jet* x, double b) { return detail::lesser(x[0] - Jet(b), Jet(b + 1.0) - x[0]); }},
+    {"ceil", SwitchingFunction::Kind::kJump, [](const double* x) { return std::ceil(x[0]); },
+     [](const Jet* x, double b) { return detail::lesser(x[0] - Jet(b - 1.0), Jet(b) - x[0]); }},
+    {"mod", SwitchingFunction::Kind::kRemainder, [](const double* x) { return std::floor(x[0] / x[1]); },
+     [](const Jet* x, double b) { return detail::lesser(x[0] / x[1] - Jet(b), Jet(b + 1.0) - x[0] / x[1]); }},
+    {"<", SwitchingFunction::Kind::kJump, [](const double* x) { return x[0] < x[1] ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[1] - x[0], b != 0.0); }},
+    {"<=", SwitchingFunction::Kind::kJump, [](const double* x) { return x[0] <= x[1] ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[1] - x[0], b != 0.0); }},
+    {">", SwitchingFunction::Kind::kJump, [](const double* x) { return x[0] > x[1] ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[0] - x[1], b != 0.0); }},
+    {">=", SwitchingFunction::Kind::kJump, [](const double* x) { return x[0] >= x[1] ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[0] - x[1], b != 0.0); }},
+    {"abs", SwitchingFunction::Kind::kKink, [](const double* x) { return x[0] < 0 ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[0], b == 0.0); }},
+    {"min", SwitchingFunction::Kind::kKink, [](const double* x) { return x[1] < x[0] ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[1] - x[0], b == 0.0); }},
+    {"max", SwitchingFunction::Kind::kKink, [](const double* x) { return x[1] > x[0] ? 1.0 : 0.0; },
+     [](const Jet* x, double b) { return detail::turned(x[0] - x[1], b == 0.0); }},
+    {"clamp", SwitchingFunction::Kind::kKink, [](const double* x) { return x[0] < x[1]   ? -1.0
+                                                                           : x[0] > x[2] ? 1.0
+                                                                                         : 0.0; },
+     [](const Jet* x, double b) {
+       return b < 0.0 ? x[1] - x[0] : b > 0.0 ? x[0] - x[2] : detail::lesser(x[0] - x[1], x[2] - x[0]);
+     }},
+});
+
 }  // namespace linkwork

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <numeric>
 
+#include "linkwork/model/visible.h"
+
 namespace linkwork {
 namespace {
 
 std::string full_message(const Place& place, const std::string& message) {
-  const std::string where = to_string(place);
+  const std::string where = visible(to_string(place));
   return where.empty() ? message : where + ": " + message;
 }
 
+/// Names and texts of the user are quoted in messages: they must neither end them (NUL) nor command the terminal.
 std::string joined(const std::string& what_is_wrong, const std::string& what_is_right) {
-  return what_is_right.empty() ? what_is_wrong : what_is_wrong + "; expected " + what_is_right;
+  return visible(what_is_right.empty() ? what_is_wrong : what_is_wrong + "; expected " + what_is_right);
 }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }

@@ -73,6 +73,8 @@ struct Variable {
 struct BoundExpression {
   Expression expression;
   std::vector<Variable> slots;
+  int first_switch =
+      -1;  // of its functions that switch, among those of the model; -1: it has none, or does not act on the motion
 };
 
 struct FrameClosure {
@@ -225,6 +227,25 @@ struct Model {
   std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
   std::vector<std::string> notes;  // what was chosen for the user: cut joints
+  int switch_count = 0;            // functions that switch in expressions that act on the motion
+
+  /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.
+  struct Units {
+    double length = 1.0;     // the longest distance within a body
+    double rate = 0.0;       // of a pendulum of that length, 1/s; 0 without gravity
+    VecX<double> velocity;   // by velocity coordinate: the length where it slides, 1 where it turns
+    VecX<double> row;        // by constraint row: the length if phi is one, 1 if it is an angle, or what a relation changes by
+    VecX<double> tolerance;  // by row: what the constraint tolerance is relative to; 1 where the user gave it in m
+  };
+  Units units;
+  /// The largest constraint error, phi or A v - u, in units of the tolerance's.
+  double largest_error(const VecX<double>& errors) const {
+    return errors.size() == 0 ? 0.0 : errors.cwiseAbs().cwiseQuotient(units.tolerance).maxCoeff();
+  }
+  /// How fast it moves, 1/s: the fastest coordinate in its unit, or that of a pendulum.
+  double speed(const VecX<double>& v) const {
+    return std::max(units.rate, v.size() == 0 ? 0.0 : v.cwiseAbs().cwiseQuotient(units.velocity).maxCoeff());
+  }
 
   int row_count() const { return static_cast<int>(rows.size()); }
   /// Whether anything can happen between steps.
@@ -235,9 +256,26 @@ struct Model {
   std::string node_name(int node) const;
 };
 
+/// Calls visit(expression, who) for every expression that acts on the motion, `who` in words: "the torque on 'crank'".
+template <class SomeModel, class Visit>
+void for_each_law(SomeModel& model, Visit&& visit) {
+  for (auto& force : model.joint_forces)
+    visit(force.value, "the force on joint '" + model.joints[force.coordinate.joint()].name + "'");
+  for (auto& wrench : model.wrenches)
+    for (std::size_t k = 0; k < 3; ++k) {
+      visit(wrench.torque[k], "the torque on the body of '" + model.node_name(wrench.at.node) + "'");
+      visit(wrench.force[k], "the force on the body of '" + model.node_name(wrench.at.node) + "'");
+    }
+  for (auto& closure : model.coordinate_closures) visit(closure.phi, "closure '" + closure.name + "'");
+  for (auto& friction : model.frictions) visit(friction.load, "the load of '" + friction.name + "'");
+}
+
 /// Column-style name of a coordinate: "theta", "slide.angle".
 std::string coordinate_name(const Joint& joint, const std::string& component);
 
 Model build_model(const Spec& spec);
+
+/// Finds Model::units; the last thing to be done when a model is made.
+void measure(Model& model);
 
 }  // namespace linkwork

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -183,7 +184,9 @@ struct Settings {
   double rtol = 1e-6;
   double atol = 1e-9;
   double output_every = 0.01;
+  double max_step = std::numeric_limits<double>::infinity();  // of integrators that choose their steps
   double constraint_tolerance = 1e-10;
+  bool tolerance_in_metres = false;  // the user gave it: for lengths it then is in m, else relative to the mechanism's size
   Choice coordinates{"auto", {}, {}};
   Choice formulation{"auto", {}, {}};
   Choice stabilization{"projection", {}, {}};

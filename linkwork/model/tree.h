@@ -43,7 +43,7 @@ struct Node {
   Vec3<double> p = Vec3<double>::Zero();         // the joint's place in the parent's frame
   Mat3<double> R_PF = Mat3<double>::Identity();  // spherical, free: constant rotation before the quaternion's
   RigidInertia inertia;                          // of everything rigidly fixed to the node, in its frame
-  double largest_inertia = 0.0;                  // planar: bound of what can ever turn with the node
+  double usual_inertia = 0.0;                    // its own and that of what hangs on it, as points at their joints
 };
 
 /// Nodes in depth-first order, parents first; node 0 is the ground.
@@ -52,6 +52,7 @@ struct Tree {
   int nq = 0;
   int nv = 0;
   Vec3<double> gravity = Vec3<double>::Zero();
+  double length = 1.0;  // the size of the mechanism: Model::units
 
   int size() const { return static_cast<int>(nodes.size()); }
 };

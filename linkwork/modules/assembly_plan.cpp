@@ -36,10 +36,28 @@ class Planner {
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
     plan_.nest = nest(-1);
+    if (!plan_.settings.tolerance_in_metres) plan_.settings.constraint_tolerance *= std::max(kShortest, longest_distance());
     return std::move(plan_);
   }
 
  private:
+  static constexpr double kShortest = 1e-3;  // m; of angles between modules no more can be asked
+
+  /// Between two frames of a body, as Model::units has it.
+  double longest_distance() const {
+    std::unordered_map<std::string, Vec3<double>> first;
+    double longest = 0.0;
+    const auto add = [&](const std::string& body, const Vec3<double>& at) {
+      const Vec3<double>& reference = first.try_emplace(body, at).first->second;
+      longest = std::max(longest, (at - reference).norm());
+    };
+    for (const BodySpec& body : spec_.bodies) add(body.name, body.com);
+    const auto add_ends = [&](const FrameSpec& a, const FrameSpec& b) { add(a.body, a.at), add(b.body, b.at); };
+    for (const JointSpec& joint : spec_.joints) add_ends(joint.parent, joint.child);
+    for (const ClosureSpec& closure : spec_.closures) add_ends(closure.a, closure.b);
+    return longest > 0.0 ? longest : 1.0;
+  }
+
   /// Events, stops, contacts and dry friction change what is in force at instants that all modules would have to find together.
   void refuse_switching() const {
     const auto refuse = [](const Place& place, const std::string& what) {

@@ -197,6 +197,10 @@ Summary AssemblyRun::run(const AssemblyObserver& observer) {
   if (resumed_ ? go_on_from(*resumed_) : evaluate_start() && save_if_due())
     while (state_.t < settings_.end && advance() && save_if_due()) {
     }
+  if (interrupted_ && observer_.checkpoint && glue_->at_rest()) {
+    const SavedAssembly saved = save();
+    outside([&] { observer_.checkpoint(saved); });
+  }
   summarize(std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count());
   return summary_;
 }
@@ -206,7 +210,7 @@ bool AssemblyRun::save_if_due() {
   const double reached = state_.t + 1e-9 * settings_.step;
   const auto due = [&] { return static_cast<double>(next_checkpoint_) * observer_.checkpoint_every; };
   if (due() > reached) return true;
-  while (due() <= reached) ++next_checkpoint_;
+  next_checkpoint_ = first_multiple_after(observer_.checkpoint_every, reached);
   const SavedAssembly saved = save();
   outside([&] { observer_.checkpoint(saved); });
   return go_on_from(saved);
@@ -271,8 +275,10 @@ void AssemblyRun::save_modules(SavedAssembly& saved) {
 }
 
 void AssemblyRun::resume(const SavedAssembly& saved) {
-  bool fits = saved.x.size() == plan_.modules.size() && saved.memory.size() == saved.x.size() &&
-              saved.progress.row.size() == columns_.size() && saved.glue.size() >= glue_->memory().size();
+  bool fits =
+      saved.x.size() == plan_.modules.size() && saved.memory.size() == saved.x.size() &&
+      saved.progress.row.size() == columns_.size() && saved.glue.size() >= glue_->memory().size() &&
+      (adaptive_ || std::abs(static_cast<double>(saved.steps) * settings_.step - saved.progress.t) < 0.5 * settings_.step);
   for (std::size_t i = 0; fits && i < state_.x.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     fits = saved.x[at(module.index)].size() == static_cast<std::size_t>(state_.x[i].size()) &&
@@ -456,7 +462,7 @@ double AssemblyRun::estimated_error() {
 
 /// From state_ to next_, in the adaptive case with as many attempts as it takes, as Simulation does it.
 bool AssemblyRun::take_step(double h) {
-  constexpr double kSafety = 0.9, kMostGrowth = 5.0, kMostShrink = 0.2;
+  constexpr double kSafety = 0.9, kMostGrowth = 5.0, kMostShrink = 0.2, kTolerable = 100.0, kLastResort = 1e-6;
   for (;;) {
     const Status status = attempt(h);
     if (!adaptive_) return status.ok() ? true : stop(status.trouble);
@@ -471,10 +477,19 @@ bool AssemblyRun::take_step(double h) {
     ++state_.rejected_steps;
     h = next;
     if (h < 0.1 * state_.usual_h && glue_->weakest() < kNearlySingular) {
-      h = std::min(state_.usual_h, settings_.end - state_.t);
-      if (const Status over = attempt(h); !over.ok()) return stop(over.trouble);
-      state_.h = state_.usual_h;
-      return true;
+      // As Simulation does it: a step of usual size, if its error is tolerable, or at last.
+      const Status over = attempt(std::min(state_.usual_h, settings_.end - state_.t));
+      const double excess = over.ok() ? estimated_error() : 1e6;
+      if (excess <= kTolerable || (over.ok() && h < kLastResort * state_.usual_h)) {
+        state_.h = state_.usual_h;
+        if (excess > kTolerable && !warned_singular_)
+          summary_.warnings.push_back(fmt::format(
+              "a singular position at t = {:.6g} s was crossed by a step of {:.2g} s whose error is {:.2g} times what "
+              "rtol and atol allow",
+              state_.t, next_t_ - state_.t, excess));
+        warned_singular_ = warned_singular_ || excess > kTolerable;
+        return true;
+      }
     }
     if (h < 1e-14 * std::max(1.0, std::abs(state_.t)))
       return stop(fmt::format("the step size fell to {:.2g} s without meeting rtol and atol{}", h,
@@ -498,11 +513,34 @@ bool AssemblyRun::finish_step() {
   state_.t = next_t_;
   std::swap(state_.x, next_);
   std::swap(rates_, next_rates_);
+  for (WorkingModule& module : workshop_->modules()) module.module->accept_step();
   look();
   if (next_output() <= state_.t + tie || state_.t >= settings_.end)
     if (!record()) return false;
   if (observer_.progress) outside([&] { observer_.progress(state_.t, settings_.end); });
-  return true;
+  interrupted_ = observer_.go_on && state_.t < settings_.end && !all_go_on();
+  if (interrupted_) summary_.status = kInterrupted;
+  return !interrupted_;
+}
+
+/// Ranks ask each other about ten times a second: rank 0 measures how many steps that are, and says so with each answer.
+bool AssemblyRun::all_go_on() {
+  constexpr long kMostSteps = 4096;
+  constexpr std::chrono::milliseconds kUsual(100);
+  const int ranks = transport_.size();
+  if (ranks == 1) return observer_.go_on();
+  if (--next_question_ > 0) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_ > 2 * kUsual) question_interval_ = std::max(1L, question_interval_ / 2);
+  if (now - asked_ < kUsual / 2) question_interval_ = std::min(kMostSteps, 2 * question_interval_);
+  asked_ = now;
+  std::vector<double> answers(at(ranks), 0.0);
+  std::vector<int> ends;
+  for (int rank = 0; rank < ranks; ++rank) ends.push_back(rank + 1);
+  answers[at(transport_.rank())] = observer_.go_on() ? static_cast<double>(question_interval_) : 0.0;
+  transport_.gather(answers, ends);
+  next_question_ = static_cast<long>(answers[0]);
+  return std::ranges::find(answers, 0.0) == answers.end();
 }
 
 /// Inside the last step, a part theta of the way: by the method's own interpolation, or a cubic Hermite polynomial.

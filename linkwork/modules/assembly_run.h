@@ -16,6 +16,8 @@ namespace linkwork {
 struct AssemblyObserver {
   std::function<void(std::span<const double> row)> row = {};
   std::function<void(double t, double end)> progress = {};
+  /// Asked after steps, on every rank if on one: false on any of them stops the run, as with Observer.
+  std::function<bool()> go_on = {};
   /// Why the run must not go on after a row, or empty; asked on rank 0 only. Other ranks hear of it with the next row.
   std::function<std::string(std::span<const double> row)> object = {};
   /// Called at the start and then at the end of the first step that reaches a multiple of the interval and after which the glue
@@ -78,6 +80,7 @@ class AssemblyRun {
   Status runge_kutta(double h);
   double estimated_error();
   bool finish_step();
+  bool all_go_on();
   void interpolate(double theta);
   bool record_inside_step(double until);
   bool record();
@@ -126,7 +129,12 @@ class AssemblyRun {
   int start_rank_ = 0;
   std::vector<std::string> remarks_;  // of glues that were replaced
   std::optional<SavedAssembly> resumed_;
+  bool interrupted_ = false;
+  long next_question_ = 1;  // steps until the ranks ask each other whether to go on
+  long question_interval_ = 1;
+  std::chrono::steady_clock::time_point asked_;
   long next_checkpoint_ = 0;
+  bool warned_singular_ = false;
   double wall_before_ = 0.0;  // in an earlier run
   long steps_before_ = 0;
   MeteredTransport::Traffic traffic_before_;  // in this run, of modules that were replaced

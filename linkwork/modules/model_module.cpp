@@ -191,6 +191,8 @@ class ModelModule : public Module, private ModuleEquations {
     return {};
   }
 
+  void accept_step() override { equations_->system().accept_turns(); }
+
   ModuleErrors errors() const override {
     const ConstraintTerms& terms = equations_->system().terms();
     const auto largest = [](const VecX<double>& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
@@ -204,7 +206,7 @@ class ModelModule : public Module, private ModuleEquations {
   Status record(const VecX<double>& Q, std::span<double> row) override {
     schur_->Q = Q;
     if (Status status = equations_->evaluate(state_, recorded_rates_); !status.ok()) return status;
-    const std::span<const double> all = recorder_.record(*equations_);
+    const std::span<const double> all = recorder_.record(*equations_, state_.t);
     std::size_t at = 0;
     for (std::size_t c = 0; c < all.size(); ++c)
       if (recorded_[c]) row[at++] = all[c];

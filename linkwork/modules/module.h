@@ -70,6 +70,9 @@ class Module {
   /// at the others it is a state, which is corrected.
   virtual Status advance(Level level, const VecX<double>& Q, VecX<double>& out) = 0;
 
+  /// The state of the last kinematics() is where a step ended.
+  virtual void accept_step() {}
+
   /// How well the state of the last kinematics() meets the module's own constraints.
   virtual ModuleErrors errors() const { return {}; }
   /// Brings what integration leaves only approximately, such as the length of quaternions, back.

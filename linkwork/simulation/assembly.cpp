@@ -67,6 +67,7 @@ std::optional<Model> with_wished_positions(const Model& model) {
       wished->rows.push_back({joint.name + "." + row, joint.name, joint.place});
     wished->frame_closures.push_back(std::move(weld));
   }
+  if (wished) measure(*wished);
   return wished;
 }
 
@@ -89,6 +90,7 @@ std::optional<Model> with_wished_velocities(const Model& model) {
       wished->rows.back().holonomic = false;
     }
   }
+  if (wished) measure(*wished);
   return wished;
 }
 
@@ -171,7 +173,7 @@ class Assembler {
 
   /// Likewise.
   void find_velocity(State& state) {
-    const bool is_consistent = closing_.velocity_error() <= closing_.tolerance();
+    const bool is_consistent = closing_.velocity_error() <= closing_.tolerance() * model_.speed(state.v);
     const std::optional<Model> wished = with_wished_velocities(model_);
     if (is_consistent && !wished) return;
     const auto is_fixed = [](const Joint& joint) { return joint.fixed && joint.velocity_given; };
@@ -198,19 +200,19 @@ class Assembler {
 
   [[noreturn]] void refuse(const VecX<double>& errors, const char* what, const char* level) {
     int worst_row = 0;
-    errors.cwiseAbs().maxCoeff(&worst_row);
+    const VecX<double> relative = errors.cwiseAbs().cwiseQuotient(model_.units.tolerance);
+    relative.maxCoeff(&worst_row);
     std::map<std::string, double> by_closure;
+    std::vector<int> unmet;
     for (int i = 0; i < model_.row_count(); ++i) {
+      if (!(relative[i] > model_.settings.constraint_tolerance)) continue;
       double& worst = by_closure[model_.rows[static_cast<std::size_t>(i)].closure];
       worst = std::max(worst, std::abs(errors[i]));
+      unmet.push_back(i);
     }
     std::string list;
     for (const auto& [closure, error] : by_closure)
-      if (error > model_.settings.constraint_tolerance)
-        list += fmt::format("{}'{}' (off by {:.3g})", list.empty() ? "" : ", ", closure, error);
-    std::vector<int> unmet;
-    for (int i = 0; i < model_.row_count(); ++i)
-      if (std::abs(errors[i]) > model_.settings.constraint_tolerance) unmet.push_back(i);
+      list += fmt::format("{}'{}' (off by {:.3g})", list.empty() ? "" : ", ", closure, error);
     const std::vector<std::string> against = closures_against(closing_.system(), unmet);
     if (!against.empty()) list += " together with " + listed(against);
     std::string fixed;
@@ -226,10 +228,10 @@ class Assembler {
     for (const Joint& joint : model_.joints) {
       for (std::size_t k = 0; k < joint.q.size(); ++k)
         note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), given.q[joint.q[k]], state.q[joint.q[k]],
-             joint.position_given);
+             position_unit(joint, k), joint.position_given);
       for (std::size_t k = 0; k < joint.v.size(); ++k)
         note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), given.v[joint.v[k]], state.v[joint.v[k]],
-             joint.velocity_given);
+             model_.units.velocity[joint.v[k]] * model_.speed(state.v), joint.velocity_given);
       if (joint.cut) describe_cut(joint, report);
     }
     std::ranges::stable_sort(report.moved, std::greater{},
@@ -246,14 +248,19 @@ class Assembler {
     for (std::size_t k = 0; joint.position_given && !joint.kind->has_quaternion() && k < joint.start.size(); ++k) {
       const double off = q[k] - joint.start[k];
       note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), joint.start[k],
-           joint.start[k] + (joint.kind->is_angle(k) ? std::remainder(off, kTurn) : off), true);
+           joint.start[k] + (joint.kind->is_angle(k) ? std::remainder(off, kTurn) : off), position_unit(joint, k), true);
     }
     for (std::size_t k = 0; joint.velocity_given && k < joint.kind->velocities.size(); ++k)
-      note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), joint.start_velocity[k], v[k], true);
+      note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), joint.start_velocity[k], v[k],
+           position_unit(joint, k) * model_.speed(closing_.system().state().v), true);
   }
 
-  static void note(AssemblyReport& report, std::string name, double from, double to, bool given) {
-    if (std::abs(to - from) > 1e-12) report.moved.push_back({std::move(name), from, to, given});
+  double position_unit(const Joint& joint, std::size_t k) const {
+    return joint.kind->is_length(static_cast<int>(k)) ? model_.units.length : 1.0;
+  }
+
+  static void note(AssemblyReport& report, std::string name, double from, double to, double unit, bool given) {
+    if (std::abs(to - from) > 1e-12 * unit) report.moved.push_back({std::move(name), from, to, given});
   }
 
   const Model& model_;

@@ -66,7 +66,8 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   const std::vector<char> considered = embeddable(model, groups);
   Compounds compounds(model.tree, groups, considered);
   compounds.update_rows(model.tree, system.work(), groups);
-  compounds.choose();
+  update_poses(model.tree, system.work());
+  compounds.choose(model.tree, system.work(), groups);
   costs.embed.assign(groups.size(), 0);
   for (const Compounds::Cost& compound : compounds.costs()) {
     CoordinateCosts::Cluster& cluster = costs.clusters.emplace_back();

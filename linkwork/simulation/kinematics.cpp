@@ -39,22 +39,17 @@ double largest(const VecX<double>& x) { return x.size() > 0 ? x.cwiseAbs().maxCo
 class KinematicMotion::Solver : public Formulation {
  public:
   explicit Solver(const Model& model)
-      : model_(model), tolerance_(model.settings.constraint_tolerance), change_(VecX<double>::Zero(model.tree.nv)) {
-    for (const Node& node : model.tree.nodes) length_ = std::max(length_, node.p.norm());
-    if (length_ == 0.0) length_ = 1.0;
-    scale_ = VecX<double>::Ones(model.tree.nv);
-    for (const Node& node : model.tree.nodes) {
-      if (node.kind == NodeKind::kPrismatic) scale_[node.v] = length_;
-      if (node.kind == NodeKind::kFree) scale_.segment<3>(node.v).setConstant(length_);
-    }
-  }
+      : model_(model),
+        tolerance_(model.settings.constraint_tolerance),
+        scale_(model.units.velocity),
+        change_(VecX<double>::Zero(model.tree.nv)) {}
 
   const RankedRows& rows() const { return rows_; }
 
   /// Evaluates and factors the constraints where they stand.
   void factor(System& system, const State& state) {
     system.update(state);
-    rows_.factor(system.jacobian(), system.jacobian_bounds());
+    rows_.factor(system.jacobian(), system.jacobian_bounds(), scale_);
   }
 
   /// (1)
@@ -63,8 +58,7 @@ class KinematicMotion::Solver : public Formulation {
     factor(system, state);
     rows_.solve(system.terms().u, state.v);
     system.update(state);
-    const double speed = std::max(1.0, largest(system.terms().u));
-    return contradiction(system.terms().rate, tolerance_ * speed, "velocities");
+    return contradiction(system.terms().rate, tolerance_ * model_.speed(state.v), "velocities");
   }
 
   /// (2)
@@ -76,7 +70,8 @@ class KinematicMotion::Solver : public Formulation {
     std::ranges::copy(rows_.dependent(), solution.dependent.begin());
     residual_.noalias() = system.jacobian() * solution.vdot - b;
     // Redundant rows lose digits where their velocities are fast.
-    return contradiction(residual_, 1e-6 * std::max(1.0, largest(b)), "accelerations");
+    const double speed = model_.speed(system.state().v);
+    return contradiction(residual_, 1e-6 * std::max(speed * speed, model_.largest_error(b)), "accelerations");
   }
 
   /// How a search for a position ended.
@@ -90,12 +85,12 @@ class KinematicMotion::Solver : public Formulation {
     constexpr int kMostIterations = 30;
     const State guess = state;
     factor(system, state);
-    double error = largest(system.terms().phi);
+    double error = model_.largest_error(system.terms().phi);
     for (int i = 0; i < kMostIterations && error > 0.01 * tolerance_; ++i) {
       const State before = state;
       step(system, state, 1.0);
       factor(system, state);
-      const double next = largest(system.terms().phi);
+      const double next = model_.largest_error(system.terms().phi);
       if (!(next < error)) {
         state = before;
         factor(system, state);
@@ -113,13 +108,13 @@ class KinematicMotion::Solver : public Formulation {
     const State given = state;
     State best = state;
     factor(system, state);
-    double best_error = largest(system.terms().phi);
+    double best_error = model_.largest_error(system.terms().phi);
     for (int start = 0; start < kStarts && best_error > tolerance_; ++start) {
       state = given;
       if (start > 0) disturb(state, 0.05 * start, random);
       descend(system, state);
       close(system, state);
-      if (const double error = largest(system.terms().phi); error < best_error) best = state, best_error = error;
+      if (const double error = model_.largest_error(system.terms().phi); error < best_error) best = state, best_error = error;
     }
     state = best;
     factor(system, state);
@@ -132,7 +127,7 @@ class KinematicMotion::Solver : public Formulation {
     if (const Status status = contradiction(phi, tolerance_, "positions"); !status.ok()) return status.trouble;
     std::vector<int> open;
     for (int i = 0; i < model_.row_count(); ++i)
-      if (std::abs(phi[i]) > tolerance_) open.push_back(i);
+      if (std::abs(phi[i]) > tolerance_ * model_.units.tolerance[i]) open.push_back(i);
     // At the end of reach rows become dependent: those that do are as much to blame as those that happen to stay open.
     const std::vector<int> together = rows_.weakest_combination();
     if (std::ranges::any_of(open, [&](int row) { return std::ranges::find(together, row) != together.end(); }))
@@ -164,8 +159,9 @@ class KinematicMotion::Solver : public Formulation {
     constexpr int kMostIterations = 200;
     constexpr double kMostChange = 0.5;
     factor(system, state);
-    double error = system.terms().phi.norm();
-    for (int i = 0; i < kMostIterations && largest(system.terms().phi) > tolerance_; ++i) {
+    const auto size = [&] { return system.terms().phi.cwiseQuotient(model_.units.row).norm(); };
+    double error = size();
+    for (int i = 0; i < kMostIterations && model_.largest_error(system.terms().phi) > tolerance_; ++i) {
       bool better = false;
       for (double fraction = 1.0; fraction > 1e-4 && !better; fraction *= 0.5) {
         State trial = state;
@@ -174,12 +170,12 @@ class KinematicMotion::Solver : public Formulation {
         change_ *= -fraction * std::min(1.0, kMostChange / std::max(change, 1e-300));
         displace(model_.tree, trial.q.data(), change_.data());
         system.update(trial);
-        better = system.terms().phi.norm() < (1.0 - 1e-4 * fraction) * error;
+        better = size() < (1.0 - 1e-4 * fraction) * error;
         if (better) state = trial;
         factor(system, state);
       }
       if (!better) return;
-      error = system.terms().phi.norm();
+      error = size();
     }
   }
 
@@ -194,7 +190,7 @@ class KinematicMotion::Solver : public Formulation {
     for (const Node& node : model_.tree.nodes)
       for (int k = 0; k < position_count(node.kind); ++k) {
         const bool is_length = node.kind == NodeKind::kPrismatic || (node.kind == NodeKind::kFree && k < 3);
-        most = std::max(most, std::abs(to.q[node.q + k] - from.q[node.q + k]) / (is_length ? length_ : 1.0));
+        most = std::max(most, std::abs(to.q[node.q + k] - from.q[node.q + k]) / (is_length ? model_.units.length : 1.0));
       }
     return most;
   }
@@ -204,7 +200,8 @@ class KinematicMotion::Solver : public Formulation {
   Status contradiction(const VecX<double>& residual, double tolerance, const char* level) const {
     if (rows_.rank().rank < model_.tree.nv) return {};
     for (int i = 0; i < model_.row_count(); ++i) {
-      if (!rows_.dependent()[static_cast<std::size_t>(i)] || std::abs(residual[i]) <= tolerance) continue;
+      if (!rows_.dependent()[static_cast<std::size_t>(i)] || std::abs(residual[i]) <= tolerance * model_.units.tolerance[i])
+        continue;
       const std::vector<int> set = rows_.combination(i);
       return {fmt::format("closures {} contradict one another: their {} cannot all be met (off by {:.3g})",
                           closures_of(model_, set), level, std::abs(residual[i]))};
@@ -214,8 +211,7 @@ class KinematicMotion::Solver : public Formulation {
 
   const Model& model_;
   double tolerance_;
-  double length_ = 0.0;  // of the mechanism
-  VecX<double> scale_;   // by velocity: what a large change of the coordinate is
+  VecX<double> scale_;  // by velocity: what a large change of the coordinate is
   RankedRows rows_;
   VecX<double> change_, residual_;
 };
@@ -259,7 +255,7 @@ void KinematicMotion::check_rows() const {
 void KinematicMotion::close_start() {
   if (solver_->search(equations_->system(), state_)) return;
   Eigen::Index worst = 0;
-  equations_->system().terms().phi.cwiseAbs().maxCoeff(&worst);
+  equations_->system().terms().phi.cwiseAbs().cwiseQuotient(model_.units.tolerance).maxCoeff(&worst);
   throw InputError(model_.rows[static_cast<std::size_t>(worst)].place,
                    "the mechanism cannot be closed at t = 0: " + solver_->why_open(equations_->system()),
                    "link lengths, start positions and drives that fit together");
@@ -359,9 +355,12 @@ bool KinematicMotion::accept(State&& next) {
     if (before.t < state_.t) state_ = std::move(before);
     return stop(reason);
   }
+  equations_->system().accept_turns();
   if (state_.t > 0.0) ++summary_.steps;
   look();
-  return true;
+  const bool interrupted = state_.t < settings_.end && observer_.go_on && !observer_.go_on();
+  if (interrupted) summary_.status = kInterrupted;
+  return !interrupted;
 }
 
 void KinematicMotion::look() {
@@ -406,7 +405,7 @@ void KinematicMotion::record() {
         fmt::format("t = {:.6g} s is a singular position: only {} of {} velocities are determined, and the rates written "
                     "are the smallest possible",
                     state_.t, equations_->solution().rank.rank, model_.tree.nv));
-  const std::span<const double> all = recorder_.record(*equations_);
+  const std::span<const double> all = recorder_.record(*equations_, state_.t);
   ++outputs_;
   row_.clear();
   for (std::size_t c : kept_) row_.push_back(all[c]);

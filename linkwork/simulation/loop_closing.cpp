@@ -24,9 +24,7 @@ bool Willingness::is_uniform() const {
   return true;
 }
 
-LoopClosing::LoopClosing(const Model& model) : model_(model), system_(model), projection_(model), position_rows_(model) {
-  for (const Node& node : model.tree.nodes) length_ = std::max(length_, node.p.norm());
-}
+LoopClosing::LoopClosing(const Model& model) : model_(model), system_(model), projection_(model), position_rows_(model) {}
 
 std::vector<char> LoopClosing::in_loops() const {
   std::vector<char> moves(static_cast<std::size_t>(model_.tree.nv), 0), in_loop(model_.tree.nodes.size(), 0);
@@ -51,12 +49,10 @@ void LoopClosing::allow(const Willingness& willingness) {
   weighted_ = !willingness.is_uniform() && static_cast<double>(model_.row_count()) * model_.tree.nv <= kLargestDense;
   if (!weighted_) return;
   column_scale_.setZero(model_.tree.nv);
-  const MatX<double>& M = system_.mass_matrix();
-  const double least = 1e-12 * M.diagonal().maxCoeff();
   for (std::size_t i = 1; i < locked.size(); ++i) {
     const Node& node = model_.tree.nodes[i];
     for (int k = node.v; k < node.v + velocity_count(node.kind); ++k)
-      column_scale_[k] = willingness.nodes[i] / std::sqrt(std::max(M(k, k), least));
+      column_scale_[k] = willingness.nodes[i] * model_.units.velocity[k];
   }
 }
 
@@ -78,7 +74,7 @@ double LoopClosing::correct_position(State& state, double fraction) {
   if (!weighted_) return projection_.correct_position(system_, state, fraction);
   change_ = -fraction * weighted_change(system_.terms().phi, true).eval();
   displace(model_.tree, state.q.data(), change_.data());
-  return change_.cwiseAbs().maxCoeff();
+  return change_.cwiseAbs().cwiseQuotient(model_.units.velocity).maxCoeff();
 }
 
 bool LoopClosing::close_positions(const State& given, const Willingness& willingness, const Starts& starts, State& state) {
@@ -102,21 +98,22 @@ bool LoopClosing::close_positions(const State& given, const Willingness& willing
 void LoopClosing::descend(State& state) {
   constexpr int kMostIterations = 200;
   system_.update(state);
-  double error = system_.terms().phi.norm();
+  const auto size = [&] { return system_.terms().phi.cwiseQuotient(model_.units.row).norm(); };
+  double error = size();
   for (int i = 0; i < kMostIterations && position_error() > 1e-3 * tolerance(); ++i) {
     bool better = false;
     for (double fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
       State trial = state;
       system_.update(trial);
       const double change = correct_position(trial, fraction);
-      const double most = 0.5 * std::max(1.0, length_);
+      constexpr double most = 0.5;  // of the coordinates' units
       if (change > most) {
         trial = state;
         system_.update(trial);
         correct_position(trial, fraction * most / change);
       }
       system_.update(trial);
-      const double trial_error = system_.terms().phi.norm();
+      const double trial_error = size();
       if (!(trial_error < error)) continue;
       state = trial;
       better = trial_error < 0.999 * error;
@@ -134,7 +131,7 @@ void LoopClosing::disturb(State& state, double amplitude, std::mt19937& random) 
     const Node& node = model_.tree.nodes[i];
     for (int k = 0; k < velocity_count(node.kind); ++k) {
       const double uniform = 2.0 * static_cast<double>(random()) / static_cast<double>(std::mt19937::max()) - 1.0;
-      if (!system_.work().locked[i]) change[node.v + k] = amplitude * uniform;
+      if (!system_.work().locked[i]) change[node.v + k] = amplitude * uniform * model_.units.velocity[node.v + k];
     }
   }
   displace(model_.tree, state.q.data(), change.data());
@@ -143,15 +140,14 @@ void LoopClosing::disturb(State& state, double amplitude, std::mt19937& random) 
 bool LoopClosing::close_velocities(const Willingness& willingness, State& state) {
   system_.update(state);
   allow(willingness);
-  for (int i = 0; i < 3 && velocity_error() > tolerance(); ++i) {
+  for (int i = 0; i < 3 && velocity_error() > tolerance() * model_.speed(state.v); ++i) {
     if (weighted_)
       state.v -= weighted_change(system_.terms().rate, false);
     else
       projection_.correct_velocity(system_, state);
     system_.update(state);
   }
-  const double speed = std::max(1.0, state.v.size() > 0 ? state.v.cwiseAbs().maxCoeff() : 0.0);
-  return velocity_error() <= model_.settings.constraint_tolerance * speed;
+  return velocity_error() <= model_.settings.constraint_tolerance * model_.speed(state.v);
 }
 
 }  // namespace linkwork

@@ -15,14 +15,14 @@ struct Willingness {
   bool is_uniform() const;
 };
 
-/// From how many starts to try, and by how much more each is disturbed than the one before, rad or m.
+/// From how many starts to try, and by how much more each is disturbed than the one before, in units of the coordinates.
 struct Starts {
   int count;
   double disturbance;
 };
 
 /// Moves states onto the constraints of a model, from far away too. Where all coordinates that may move are alike, the smallest
-/// change in the mass metric is made; else unwilling ones are measured by a heavier diagonal.
+/// change in the mass metric is made; else coordinates count in their units, unwilling ones for more.
 class LoopClosing {
  public:
   explicit LoopClosing(const Model& model);
@@ -30,8 +30,8 @@ class LoopClosing {
   const Model& model() const { return model_; }
   /// At the state of the last call of any function below.
   System& system() { return system_; }
-  double position_error() const { return model_.rows.empty() ? 0.0 : system_.terms().phi.cwiseAbs().maxCoeff(); }
-  double velocity_error() const { return model_.rows.empty() ? 0.0 : system_.terms().rate.cwiseAbs().maxCoeff(); }
+  double position_error() const { return model_.largest_error(system_.terms().phi); }
+  double velocity_error() const { return model_.largest_error(system_.terms().rate); }
   /// What counts as closed: the user's tolerance less a margin.
   double tolerance() const { return 0.01 * model_.settings.constraint_tolerance; }
 
@@ -55,7 +55,6 @@ class LoopClosing {
   const Model& model_;
   System system_;
   ManifoldProjection projection_;
-  double length_ = 0.0;
   bool weighted_ = false;
   VecX<double> column_scale_, row_scale_, change_;
   MatX<double> rows_, bounds_;

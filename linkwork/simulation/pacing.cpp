@@ -20,16 +20,19 @@ void Pacing::start(double t) {
   began_ = last_ = Clock::now();
 }
 
-void Pacing::wait(double t) {
+void Pacing::wait(double t, const std::function<bool()>& go_on) {
+  constexpr double kLongest = 1e9;  // s: more than anyone waits, and not more than a clock can count
+  constexpr std::chrono::milliseconds kMoment(50);
   if (!started_) start(t);
-  const auto due =
-      began_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>((t - first_) / summary_.factor));
+  const auto due = began_ + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(std::min(kLongest, (t - first_) / summary_.factor)));
   const auto computed = Clock::now();
-  if (computed < due)
-    std::this_thread::sleep_until(due);
-  else
-    ++summary_.overruns;
-  last_ = Clock::now();
+  if (computed >= due) ++summary_.overruns;
+  last_ = computed;
+  while (last_ < due && (!go_on || go_on())) {
+    std::this_thread::sleep_until(std::min(due, last_ + kMoment));
+    last_ = Clock::now();
+  }
   waited_ += std::chrono::duration<double>(last_ - computed).count();
   const double lateness = std::max(0.0, std::chrono::duration<double>(last_ - due).count());
   ++summary_.steps;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 
 #include "linkwork/simulation/summary.h"
 
@@ -14,8 +15,9 @@ class Pacing {
 
   /// The simulated time is t now: the clock starts.
   void start(double t);
-  /// A step has been computed that ends at t: waits until it is that late. The first call starts the clock if nobody has.
-  void wait(double t);
+  /// A step has been computed that ends at t: waits until it is that late, or until it is told not to go on. The first call
+  /// starts the clock if nobody has.
+  void wait(double t, const std::function<bool()>& go_on = {});
 
   RealTimeSummary summary() const;
 

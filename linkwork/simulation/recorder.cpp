@@ -36,12 +36,12 @@ Recorder::Recorder(const Model& model) : model_(&model) {
   row_.reserve(columns_.size());
 }
 
-std::span<const double> Recorder::record(EquationsOfMotion& equations) {
+std::span<const double> Recorder::record(EquationsOfMotion& equations, double t) {
   System& system = equations.system();
   equations.complete();
   update_accelerations(system.tree(), equations.solution().vdot.data(), system.work());
   row_.clear();
-  row_.push_back(system.state().t);
+  row_.push_back(t);
   add_joints(equations);
   for (int row = 0; row < model_->row_count(); ++row)
     if (!model_->rows[static_cast<std::size_t>(row)].internal) row_.push_back(equations.solution().lambda[row]);

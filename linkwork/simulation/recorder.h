@@ -15,7 +15,7 @@ class Recorder {
 
   const std::vector<std::string>& columns() const { return columns_; }
   /// The equations hold an evaluation of the state to record. The row lasts until the next call.
-  std::span<const double> record(EquationsOfMotion& equations);
+  std::span<const double> record(EquationsOfMotion& equations, double t);
   /// The last row's value of a column.
   double value(std::size_t column) const { return row_[column]; }
   const std::vector<double>& row() const { return row_; }

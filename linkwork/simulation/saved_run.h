@@ -13,14 +13,22 @@ struct SavedSwitching {
   std::vector<double> parameters = {};
   std::vector<int> friction = {};       // kinds
   std::vector<double> directions = {};  // two a friction
-  std::vector<double> watched = {};     // four a function: value, scale, sign, whether it has just fired
-  double largest_force = 0.0;
+  std::vector<double> watched = {};     // five a function: value, scale, sign, whether it has just fired, offset
+  double largest_force = 0.0, energy_scale = 0.0;
   std::vector<EventRecord> records = {};
   std::vector<std::string> warnings = {};
-  std::vector<double> last_impact = {};
   std::vector<int> impacts = {};
   std::vector<std::vector<double>> recent = {};
+  int settled_rank = 0;
+  bool redundant = false;
+  std::vector<char> idle = {};
+  std::vector<double> mobility = {};
+  std::vector<char> starting = {};
 };
+
+/// The number of the first multiple of an interval > 0 that is later than t >= 0. Of an interval so short that multiples cannot
+/// be told apart near t, some number whose multiple is not later: everything is then due at once.
+long first_multiple_after(double interval, double t);
 
 /// What runs in one piece and runs of modules have in common between two steps.
 struct SavedProgress {

@@ -14,7 +14,9 @@
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/saved_run.h"
+#include "linkwork/simulation/step_watch.h"
 #include "linkwork/simulation/summary.h"
+#include "linkwork/simulation/switch_points.h"
 #include "linkwork/simulation/switching.h"
 
 namespace linkwork {
@@ -25,7 +27,8 @@ struct Observer {
   std::function<void(std::span<const double> row)> row = {};
   /// Called after every step.
   std::function<void(double t, double end)> progress = {};
-  /// Asked after every step: false stops the run.
+  /// Asked after every step: false stops the run, whose status then is kInterrupted. It can be resumed: with `checkpoint`, that
+  /// is called once more.
   std::function<bool()> go_on = {};
   /// Called before something happens, and after: with everything evaluated at that instant, by the old rules and by the new.
   std::function<void(EquationsOfMotion& equations, bool after)> event = {};
@@ -74,15 +77,29 @@ class Simulation {
   Status attempt(double h);
   bool take_step(double h);
   double estimated_error() const;
-  bool step_over_singularity();
-  double next_step_size() const;
+  bool step_over_singularity(double h, bool at_last);
+  double natural_step_end() const;
+  double next_step_size();
+  Status evaluate_held(State& state, Derivative& rates);
+  bool gets_on();
   bool evaluate_next();
+  bool watches() const { return switching_ || switches_; }
+  void read_watched(const Derivative& rates);
+  void begin_watching();
+  double margin(const Derivative& rates);
   bool find_event();
+  bool look_inside();
+  bool locate_event(double at_end);
+  void mark_due();
   double margin_after(double h);
   bool let_happen();
+  bool switch_over(bool& switched);
+  void place_inside(double t);
+  std::string blame(double h, const std::string& trouble);
   bool finish_step();
   bool record_inside_step(double until);
-  void look();
+  bool look();
+  void warn_of_garbage();
   void record();
   void check_limits();
   void warn(std::string text);
@@ -100,7 +117,13 @@ class Simulation {
   std::optional<EmbeddingChoice> embedding_;
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Integrator> integrator_;
-  std::unique_ptr<Switching> switching_;  // only if there is something to watch
+  std::unique_ptr<Switching> switching_;    // only if there is something to watch
+  std::unique_ptr<SwitchPoints> switches_;  // likewise
+  StepWatch watch_;
+  std::vector<Jet> watched_;
+  std::vector<double> switch_scale_;  // by function of switches_: its largest value in the step
+  double planned_end_ = 0.0, planned_h_ = 0.0;
+  double switching_margin_ = 1.0;
   bool event_due_ = false;
   double step_size_ = 0.0;  // of the step in which an event is looked for
   std::string trouble_;     // why that failed
@@ -109,10 +132,12 @@ class Simulation {
   Summary summary_;
   bool adaptive_ = false;
   bool exact_ = true;
-  double usual_h_ = 0.0;  // what accepted steps were like of late
-  double h_ = 0.0;        // the next step's size, if adaptive
-  long outputs_ = 0;      // rows written
-  long grid_ = 0;         // fixed steps: how many multiples of the step have been passed
+  double usual_h_ = 0.0;        // what accepted steps were like of late
+  double h_ = 0.0;              // the next step's size, if adaptive
+  long outputs_ = 0;            // rows written
+  long grid_ = 0;               // fixed steps: how many multiples of the step have been passed
+  double got_to_ = -1.0;        // the time from which on it must get on,
+  long evaluations_there_ = 0;  // and how many evaluations there had been
   double energy_start_ = 0.0;
   double potential_start_ = 0.0;
   double imbalance_ = 0.0;  // largest |energy - start - work|
@@ -123,6 +148,7 @@ class Simulation {
   bool warned_singular_ = false;
   std::vector<char> warned_limit_;
   std::optional<SavedRun> resumed_;  // in place of the start
+  bool interrupted_ = false;
   long next_checkpoint_ = 0;
   long evaluations_before_ = 0;  // before the methods were last made
   double wall_before_ = 0.0;     // in an earlier run

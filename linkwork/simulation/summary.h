@@ -53,6 +53,9 @@ struct EventRecord {
   int dof = 0;                                                // degrees of freedom from then on
 };
 
+/// The status of a run that was told to stop.
+inline constexpr const char* kInterrupted = "interrupted";
+
 /// What a run was and how it went.
 struct Summary {
   std::string model;
@@ -61,7 +64,7 @@ struct Summary {
   std::string glue = "none";
   int ranks = 1;
   int threads = 1;
-  std::string status = "done";  // "done", or the reason why it stopped
+  std::string status = "done";  // "done", kInterrupted, or the reason why it stopped
   bool completed = false;
   long steps = 0;
   long rejected_steps = 0;

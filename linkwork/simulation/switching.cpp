@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "linkwork/dynamics/diagnosis.h"
 
@@ -29,15 +30,30 @@ std::string joined(const std::vector<Action>& actions) {
 
 }  // namespace
 
-Switching::Switching(const Model& model, EquationsOfMotion& equations)
+Switching::Switching(const Model& model, EquationsOfMotion& equations, bool exact)
     : model_(model),
       equations_(equations),
       projection_(model),
       modes_(model),
       watched_(model.events.size() + model.contacts.size() + model.frictions.size()),
-      last_impact_(model.contacts.size(), -1e300),
+      exact_(exact),
+      problem_(model),
+      lambda_(VecX<double>::Zero(model.row_count())),
+      idle_(model.rows.size(), 0),
       impacts_(model.contacts.size(), 0),
-      recent_(watched_.size()) {}
+      recent_(watched_.size()),
+      fired_at_(watched_.size(), -1e300),
+      at_limit_(watched_.size(), 0),
+      ended_(model.frictions.size(), 0),
+      mobility_(model.frictions.size(), 0.0),
+      starting_(model.frictions.size(), 0) {
+  for (const Contact& contact : model.contacts) {
+    int found = -1;
+    for (std::size_t k = 0; k < model.frictions.size(); ++k)
+      if (model.frictions[k].one_sided && model.frictions[k].name == contact.name) found = static_cast<int>(k);
+    friction_of_.push_back(found);
+  }
+}
 
 // --- saving
 
@@ -48,27 +64,34 @@ SavedSwitching Switching::save() const {
                        .wrenches = modes_.wrenches,
                        .parameters = modes_.parameters,
                        .largest_force = largest_force_,
+                       .energy_scale = energy_scale_,
                        .records = records_,
                        .warnings = warnings_,
-                       .last_impact = last_impact_,
                        .impacts = impacts_,
-                       .recent = recent_};
+                       .recent = recent_,
+                       .settled_rank = settled_rank_,
+                       .redundant = redundant_,
+                       .idle = idle_,
+                       .mobility = mobility_,
+                       .starting = starting_};
   for (const Modes::Friction& friction : modes_.friction) {
     saved.friction.push_back(static_cast<int>(friction.kind));
     saved.directions.insert(saved.directions.end(), {friction.direction.x(), friction.direction.y()});
   }
   for (const Watched& w : watched_)
-    saved.watched.insert(saved.watched.end(), {w.value, w.scale, w.sign, w.just_fired ? 1.0 : 0.0});
+    saved.watched.insert(saved.watched.end(), {w.value, w.scale, w.sign, w.just_fired ? 1.0 : 0.0, w.offset});
   return saved;
 }
 
 bool Switching::accepts(const SavedSwitching& saved) const {
+  const auto is_kind = [](int kind) { return kind >= 0 && kind <= static_cast<int>(FrictionKind::kSlip); };
+  if (!std::ranges::all_of(saved.friction, is_kind)) return false;
   return saved.rows.size() == modes_.rows.size() && saved.joint_forces.size() == modes_.joint_forces.size() &&
          saved.springs.size() == modes_.springs.size() && saved.wrenches.size() == modes_.wrenches.size() &&
          saved.parameters.size() == modes_.parameters.size() && saved.friction.size() == modes_.friction.size() &&
-         saved.directions.size() == 2 * modes_.friction.size() && saved.watched.size() == 4 * watched_.size() &&
-         saved.last_impact.size() == last_impact_.size() && saved.impacts.size() == impacts_.size() &&
-         saved.recent.size() == recent_.size();
+         saved.directions.size() == 2 * modes_.friction.size() && saved.watched.size() == 5 * watched_.size() &&
+         saved.impacts.size() == impacts_.size() && saved.recent.size() == recent_.size() && saved.idle.size() == idle_.size() &&
+         saved.mobility.size() == mobility_.size() && saved.starting.size() == starting_.size();
 }
 
 void Switching::restore(const SavedSwitching& saved) {
@@ -80,15 +103,20 @@ void Switching::restore(const SavedSwitching& saved) {
   for (std::size_t k = 0; k < modes_.friction.size(); ++k)
     modes_.friction[k] = {static_cast<FrictionKind>(saved.friction[k]), {saved.directions[2 * k], saved.directions[2 * k + 1]}};
   for (std::size_t k = 0; k < watched_.size(); ++k) {
-    const double* const from = &saved.watched[4 * k];
-    watched_[k] = {.value = from[0], .scale = from[1], .sign = from[2], .just_fired = from[3] != 0.0};
+    const double* const from = &saved.watched[5 * k];
+    watched_[k] = {.value = from[0], .scale = from[1], .sign = from[2], .just_fired = from[3] != 0.0, .offset = from[4]};
   }
   largest_force_ = saved.largest_force;
+  energy_scale_ = saved.energy_scale;
   records_ = saved.records;
   warnings_ = saved.warnings;
-  last_impact_ = saved.last_impact;
   impacts_ = saved.impacts;
   recent_ = saved.recent;
+  settled_rank_ = saved.settled_rank;
+  redundant_ = saved.redundant;
+  idle_ = saved.idle;
+  mobility_ = saved.mobility;
+  starting_ = saved.starting;
   equations_.set_modes(modes_);
 }
 
@@ -97,7 +125,8 @@ void Switching::restore(const SavedSwitching& saved) {
 double Switching::slack() const { return 1e-11 * std::max(1.0, largest_force_); }
 
 double Switching::contact_value(const Contact& contact) {
-  return is_closed(contact) ? contact.side * lambda(contact.row) + slack() : contact.side * system().error(contact.row);
+  if (!is_closed(contact)) return contact.side * system().error(contact.row);
+  return carries_nothing(contact.row) ? largest_force_ : contact.side * lambda(contact.row);
 }
 
 double Switching::friction_limit(std::size_t k) {
@@ -117,11 +146,14 @@ double Switching::friction_value(std::size_t k) {
   const Modes::Friction& mode = modes_.friction[k];
   if (mode.kind == FrictionKind::kOff) return 1.0;
   if (mode.kind == FrictionKind::kSlip) return system().slip(k).dot(mode.direction.normalized());
-  return friction_limit(k) - friction_needed(k) + slack();
+  return friction_limit(k) - friction_needed(k);
 }
 
 void Switching::read() {
   equations_.complete();
+  lambda_ = equations_.solution().lambda;
+  if (exact_ && (redundant_ || equations_.solution().rank.rank != settled_rank_)) share_loads();
+  if (!modes_.friction.empty()) energy_scale_ = std::max(energy_scale_, system().kinetic_energy());
   for (std::size_t k = 0; k < watched_.size(); ++k) {
     double& value = watched_[k].value;
     if (k < first_contact())
@@ -130,7 +162,28 @@ void Switching::read() {
       value = contact_value(model_.contacts[k - first_contact()]);
     else
       value = friction_value(k - first_friction());
+    value += watched_[k].offset;
   }
+}
+
+/// Whether everything that is closed presses and what sticks stays within its limits, by the multipliers at hand.
+bool Switching::holds() {
+  for (const Contact& contact : model_.contacts)
+    if (is_closed(contact) && contact_value(contact) < 0.0) return false;
+  for (std::size_t k = 0; k < modes_.friction.size(); ++k)
+    if (modes_.friction[k].kind == FrictionKind::kStick && friction_value(k) < 0.0) return false;
+  return true;
+}
+
+/// Where rows repeat one another, multipliers are not unique, and those of dependent rows say nothing: forces hold if some
+/// distribution of them does.
+void Switching::share_loads() {
+  if (holds()) return;
+  std::vector<ContactPoint> points = points_in_force();
+  if (points.empty()) return;
+  problem_.assemble(system(), modes_, std::move(points));
+  problem_.find_redundancy();
+  if (problem_.is_redundant()) problem_.share(lambda_);
 }
 
 bool Switching::is_armed(std::size_t k) const {
@@ -146,10 +199,30 @@ double Switching::margin_of(std::size_t k) const {
   return w.scale > 0.0 ? value / w.scale : value;
 }
 
+/// What may be below zero by rounding, or because it was taken to hold, is no event.
+void Switching::set_offsets() {
+  constexpr double kSurface = 1e-14, kTakenToHold = 1e-6;
+  for (std::size_t k = first_contact(); k < watched_.size(); ++k) {
+    Watched& w = watched_[k];
+    const double raw = w.value - w.offset, below = std::max(0.0, -raw);
+    w.offset = 0.0;
+    if (k < first_friction() ? is_closed(model_.contacts[k - first_contact()])
+                             : modes_.friction[k - first_friction()].kind == FrictionKind::kStick)
+      w.offset = slack() + std::min(2.0 * below, kTakenToHold * largest_force_);
+    else if (k < first_friction() && raw < kTouching)
+      w.offset = kSurface + below;
+    else if (k >= first_friction() && modes_.friction[k - first_friction()].kind == FrictionKind::kSlip)
+      w.offset = std::min(below, kStill);
+    w.value = raw + w.offset;
+  }
+}
+
 void Switching::begin_step() {
   renew_directions();
   if (!modes_.friction.empty()) system().set_modes(modes_);
+  energy_scale_ = 0.0;
   read();
+  set_offsets();
   for (Watched& w : watched_) {
     w.scale = std::abs(w.value);
     if (w.value != 0.0 && !w.just_fired) w.sign = std::copysign(1.0, w.value);
@@ -165,6 +238,23 @@ double Switching::margin() {
     if (is_armed(k)) least = std::min(least, margin_of(k));
   }
   return least;
+}
+
+void Switching::append_watched(const Derivative& rates, std::vector<Jet>& values) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t k = 0; k < watched_.size(); ++k) {
+    double sign = 1.0, rate = unknown;
+    if (k < first_contact()) {
+      sign = watched_[k].sign;
+      rate = system().evaluate_along(model_.events[k].when, rates.vdot, &equations_.solution().lambda).d1;
+    } else if (k < first_friction()) {
+      const Contact& contact = model_.contacts[k - first_contact()];
+      if (!is_closed(contact)) rate = contact.side * system().error_rate(contact.row);
+    } else if (modes_.friction[k - first_friction()].kind == FrictionKind::kOff) {
+      rate = 0.0;
+    }
+    values.emplace_back(sign * watched_[k].value, sign * rate, 0.0);
+  }
 }
 
 void Switching::mark_due() {
@@ -204,16 +294,10 @@ Status Switching::start(State& state, Derivative& rates) {
   rates_ = &rates;
   quiet_ = true;
   take_modes();
-  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
-    const Contact& contact = model_.contacts[c];
+  for (const Contact& contact : model_.contacts) {
     const double gap = contact.side * system().error(contact.row);
     if (gap < -std::max(1e-8, 100.0 * model_.settings.constraint_tolerance))
       return {fmt::format("contact '{}' is closed too far at the start, by {:.3g}", contact.name, -gap)};
-    if (gap > kTouching || contact.side * system().error_rate(contact.row) >= -kStill) continue;
-    quiet_ = false;
-    if (Status status = strike(c); !status.ok()) return status;
-    quiet_ = true;
-    take_modes();
   }
   for (std::size_t k = 0; k < model_.frictions.size(); ++k)
     if (!model_.frictions[k].one_sided) begin_friction(k);
@@ -249,6 +333,8 @@ Status Switching::happen(State& state, Derivative& rates) {
       return {fmt::format("events set one another off without end: {}", names)};
     }
   }
+  std::ranges::fill(ended_, 0);
+  std::ranges::fill(at_limit_, 0);
   const int dof = model_.tree.nv - equations_.solution().rank.rank;
   for (std::size_t i = before; i < records_.size(); ++i) records_[i].dof = dof;
   return renew_signs();
@@ -256,6 +342,7 @@ Status Switching::happen(State& state, Derivative& rates) {
 
 Status Switching::fire(std::size_t k) {
   watched_[k].just_fired = true;
+  fired_at_[k] = state_->t;
   if (k < first_contact()) watched_[k].sign = -watched_[k].sign;
   const bool is_contact = k >= first_contact() && k < first_friction();
   if (!is_contact && is_chatter(k)) {
@@ -264,19 +351,14 @@ Status Switching::fire(std::size_t k) {
                         kMostInAStep, state_->t - recent_[k].front())};
   }
   if (k < first_contact()) return act(model_.events[k]);
-  if (k >= first_friction()) {
-    const std::size_t f = k - first_friction();
-    if (modes_.friction[f].kind == FrictionKind::kSlip) return try_to_stick(f);
-    const DryFriction& friction = model_.frictions[f];
-    const Eigen::Vector2d held(lambda(friction.first_row), friction.rows > 1 ? lambda(friction.first_row + 1) : 0.0);
-    slide(f, -held.normalized());
-    keep({.name = friction.name, .what = "slides"});
-    return {};
-  }
-  const std::size_t c = k - first_contact();
-  if (!is_closed(model_.contacts[c])) return strike(c);
-  open(c);
-  keep({.name = model_.contacts[c].name, .what = "opens"});
+  // What becomes of contacts and friction is for settle() to decide, of all of them together.
+  at_limit_[k] = 1;
+  if (k < first_friction()) return {};
+  const std::size_t f = k - first_friction();
+  if (modes_.friction[f].kind != FrictionKind::kSlip) return {};
+  const Eigen::Vector2d slip = system().slip(f);
+  ended_[f] = slip.norm() <= std::max(1e-6 * watched_[k].scale, kStill);
+  if (ended_[f] == 0) modes_.friction[f].direction = slip;  // it turned aside between two steps
   return {};
 }
 
@@ -470,251 +552,454 @@ void Switching::kick(const Action& action, EventRecord& record) {
   record.impulses.emplace_back(coordinate_name(joint, joint.kind->velocities[at(action.coordinate.component)]), size);
 }
 
-// --- contacts
-
-std::size_t Switching::friction_of(const Contact& contact) const {
-  for (std::size_t k = 0; k < model_.frictions.size(); ++k)
-    if (model_.frictions[k].one_sided && model_.frictions[k].name == contact.name) return k;
-  return model_.frictions.size();
-}
+// --- contacts and friction
 
 void Switching::open(std::size_t c) {
   const Contact& contact = model_.contacts[c];
   set_rows(contact.row, 1 + contact.along, false);
-  const std::size_t k = friction_of(contact);
-  if (k == model_.frictions.size()) return;
-  set_rows(model_.frictions[k].first_row, model_.frictions[k].rows, false);
-  modes_.friction[k].kind = FrictionKind::kOff;
+  const int k = friction_of_[c];
+  if (k < 0) return;
+  set_rows(model_.frictions[at(k)].first_row, model_.frictions[at(k)].rows, false);
+  modes_.friction[at(k)].kind = FrictionKind::kOff;
 }
-
-void Switching::close(std::size_t c) {
-  const Contact& contact = model_.contacts[c];
-  set_rows(contact.row, 1 + contact.along, true);
-  if (const std::size_t k = friction_of(contact); k < model_.frictions.size()) begin_friction(k);
-}
-
-/// An open contact has closed with some speed.
-Status Switching::strike(std::size_t c) {
-  const Contact& contact = model_.contacts[c];
-  take_modes();
-  const double approach = -contact.side * system().error_rate(contact.row);
-  const bool too_often = is_chatter(first_contact() + c);
-  if (approach < kStill && !too_often) return {};  // it only touches; settle() decides
-  ++impacts_[c];
-  // It would leave by less than positions can tell, or come back at once.
-  constexpr double kLowest = 1e-13, kSlowest = 1e-7;
-  const double rebound = contact.restitution * approach, flight = contact.restitution * (state_->t - last_impact_[c]);
-  const bool shakes = too_often || rebound < kSlowest || rebound * flight < 8.0 * kLowest;
-  last_impact_[c] = state_->t;
-  const double restitution = shakes ? 0.0 : contact.restitution;
-  EventRecord record{.name = contact.name, .what = restitution > 0.0 ? "bounces" : "closes"};
-  if (shakes && contact.restitution > 0.0 && !quiet_)
-    warnings_.push_back(fmt::format("contact '{}' struck {} times, ever faster: from t = {:.6g} s on it is taken to rest",
-                                    contact.name, impacts_[c], state_->t));
-  if (Status status = impact(c, restitution, record); !status.ok()) return status;
-  if (restitution == 0.0) close(c);
-  take_modes();
-  renew_directions();
-  keep(std::move(record));
-  return {};
-}
-
-/// Newton's law of impact. Other contacts that are closed hold unless they would have to pull: then they let go.
-Status Switching::impact(std::size_t c, double restitution, EventRecord& record) {
-  const Contact& contact = model_.contacts[c];
-  const VecX<double> v = state_->v;
-  const double work = state_->work;
-  const std::size_t k = friction_of(contact);
-  const bool rubs = k < model_.frictions.size();
-  const EventRecord empty = record;
-  for (std::size_t trial = 0; trial <= model_.contacts.size(); ++trial) {
-    const Modes kept = modes_;
-    set_rows(contact.row, 1 + contact.along, true);
-    if (rubs) set_rows(model_.frictions[k].first_row, model_.frictions[k].rows, true);
-    take_modes();
-    const double approach = system().terms().rate[contact.row];
-    change_ = -system().terms().rate;
-    change_[contact.row] = -(1.0 + restitution) * approach;
-    Status status = change_rates(change_, record);
-    modes_ = kept;
-    if (!status.ok()) return status;
-    if (rubs) {
-      const DryFriction& friction = model_.frictions[k];
-      double across = 0.0;
-      for (int r = 0; r < friction.rows; ++r) across = std::hypot(across, impulse_[friction.first_row + r]);
-      if (across > friction.sticking * std::abs(impulse_[contact.row]) * (1.0 + 1e-12)) {
-        state_->v = v;
-        state_->work = work;
-        record = empty;
-        take_modes();
-        slide_through(contact, k, -(1.0 + restitution) * approach, record);
-      }
-    }
-    bool pulls = false;
-    for (std::size_t other = 0; other < model_.contacts.size(); ++other) {
-      const Contact& resting = model_.contacts[other];
-      if (other == c || !is_closed(resting) || resting.side * impulse_[resting.row] >= -1e-12) continue;
-      open(other);
-      pulls = true;
-    }
-    if (!pulls) break;
-    state_->v = v;
-    state_->work = work;
-    record = empty;
-  }
-  take_modes();
-  return {};
-}
-
-/// Friction cannot stop the sliding: the impulses across are the kinetic share of the normal one, P = P_n (A_n' - mu A_t' d).
-void Switching::slide_through(const Contact& contact, std::size_t k, double change, EventRecord& record) {
-  const DryFriction& friction = model_.frictions[k];
-  const Eigen::Vector2d slip = system().slip(k);
-  const Eigen::Vector2d along = slip.normalized();
-  const double mu = friction.sliding_force(slip.norm());
-  const Modes kept = modes_;
-  set_rows(contact.row, 1, true);
-  set_rows(friction.first_row, friction.rows, true);
-  take_modes();
-  std::size_t group = 0;
-  const ConstraintTerms& terms = system().terms();
-  while (group + 1 < terms.first_rows.size() && terms.first_rows[group + 1] <= contact.row) ++group;
-  const ForceColumns columns = terms.groups[group];
-  const int first = terms.first_rows[group];
-  modes_ = kept;
-  take_modes();
-  std::array<double, kMaxRows> unit{};
-  unit[at(contact.row - first)] = 1.0;
-  for (int r = 0; r < friction.rows; ++r) unit[at(friction.first_row - first + r)] = -mu * contact.side * along[r];
-  const double normal_before = system().error_rate(contact.row);
-  system().work().clear_forces();
-  columns.add_to_forces(unit.data(), system().work());
-  projection_.respond_to_forces(system(), change_, impulse_);
-  const VecX<double> response = change_;
-  state_->v += response;
-  system().update(*state_);
-  const double normal = change / (system().error_rate(contact.row) - normal_before);
-  state_->v += (normal - 1.0) * response;
-  system().update(*state_);
-  impulse_ *= normal;
-  impulse_[contact.row] = normal;
-  const Eigen::Vector2d across = -mu * contact.side * normal * along;
-  for (int r = 0; r < friction.rows; ++r) impulse_[friction.first_row + r] = across[r];
-  const double work = normal * 0.5 * (normal_before + system().error_rate(contact.row)) +
-                      across.dot(0.5 * (slip + system().slip(k))) + impulse_.dot(system().terms().u);
-  state_->work += work;
-  record.energy += work;
-  record.velocity_jump = std::max(record.velocity_jump, (normal * response).cwiseAbs().maxCoeff());
-  add_impulse(impulse_, record);
-}
-
-// --- friction
 
 void Switching::slide(std::size_t k, const Eigen::Vector2d& direction) {
   modes_.friction[k].kind = FrictionKind::kSlip;
   modes_.friction[k].direction = direction;
+  starting_[k] = 1;
   set_rows(model_.frictions[k].first_row, model_.frictions[k].rows, false);
 }
 
-/// Sticks where nothing moves; settle() finds out whether it holds.
-void Switching::begin_friction(std::size_t k) {
-  const Eigen::Vector2d slip = system().slip(k);
-  if (slip.norm() > kStill) {
-    slide(k, slip.normalized());
-    return;
-  }
+void Switching::stick(std::size_t k) {
   modes_.friction[k].kind = FrictionKind::kStick;
   set_rows(model_.frictions[k].first_row, model_.frictions[k].rows, true);
 }
 
-/// Sliding has come to an end, or has turned round.
-Status Switching::try_to_stick(std::size_t k) {
-  const DryFriction& friction = model_.frictions[k];
+void Switching::begin_friction(std::size_t k) {
+  if (const Eigen::Vector2d slip = system().slip(k); slip.norm() > kStill)
+    slide(k, slip);
+  else
+    stick(k);
+}
+
+/// In a plane, the slower it slides the faster friction turns the direction of sliding. Below the speed that friction changes in
+/// one step it follows with a delay of about a step, which no method finds stiff: see sliding_direction().
+void Switching::renew_directions() {
+  constexpr double kLittle = 0.1;  // as there: below that share of the direction's length the direction is kept
+  for (std::size_t k = 0; k < model_.frictions.size(); ++k) {
+    Modes::Friction& mode = modes_.friction[k];
+    if (mode.kind != FrictionKind::kSlip) continue;
+    const Eigen::Vector2d slip = system().slip(k);
+    const double speed = slip.norm();
+    const bool may_be_slow = starting_[k] != 0 && model_.frictions[k].rows > 1;
+    const double slow = may_be_slow ? mobility_[k] * system().friction_force(k).norm() * model_.settings.step : 0.0;
+    if (speed >= slow) {
+      starting_[k] = 0;
+      if (speed > kStill) mode.direction = slip;
+      continue;
+    }
+    Eigen::Vector2d direction = mode.direction.normalized();
+    if (speed > kStill && slip.dot(direction) > 0.0) direction = (slip / slow + (1.0 - speed / slow) * direction).normalized();
+    mode.direction = slow / kLittle * direction;
+  }
+}
+
+/// How a friction takes part in the problem of forces: sticking, or sliding at a speed.
+void Switching::add_friction(ContactPoint& point, std::size_t k, bool as_in_force) {
   const Eigen::Vector2d slip = system().slip(k);
-  if (slip.norm() > std::max(1e-6 * watched_[first_friction() + k].scale, kStill)) {
-    modes_.friction[k].direction = slip;  // it turned aside between two steps
-    return {};
+  const FrictionKind kind = modes_.friction[k].kind;
+  point.friction = static_cast<int>(k);
+  point.lets_go = kind == FrictionKind::kStick && at_limit_[first_friction() + k] != 0;
+  if (model_.frictions[k].normal_row < 0) point.load = system().evaluate(model_.frictions[k].load);
+  const bool slides =
+      as_in_force ? kind == FrictionKind::kSlip : kind != FrictionKind::kStick && ended_[k] == 0 && slip.norm() > kStill;
+  if (!slides) return;
+  const bool is_slow = slip.norm() <= kStill;
+  point.slides = std::max(slip.norm(), 1e-300);
+  point.along = (is_slow ? modes_.friction[k].direction : slip).normalized();
+}
+
+/// Contacts that are closed and frictions that stick, as they are.
+std::vector<ContactPoint> Switching::points_in_force() {
+  std::vector<ContactPoint> points;
+  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
+    if (!is_closed(model_.contacts[c])) continue;
+    ContactPoint& point = points.emplace_back(ContactPoint{.contact = static_cast<int>(c)});
+    if (friction_of_[c] >= 0) add_friction(point, at(friction_of_[c]), true);
   }
-  modes_.friction[k].kind = FrictionKind::kStick;
-  set_rows(friction.first_row, friction.rows, true);
-  take_modes();
-  EventRecord record{.name = friction.name, .what = "sticks"};
-  if (Status status = remove_rates(record); !status.ok()) return status;
+  for (std::size_t k = 0; k < model_.frictions.size(); ++k)
+    if (!model_.frictions[k].one_sided && modes_.friction[k].kind == FrictionKind::kStick)
+      add_friction(points.emplace_back(), k, true);
+  return points;
+}
+
+/// All that is closed or touches without speed, and frictions at rest: what the forces of this instant are to be found for.
+std::vector<ContactPoint> Switching::points_at_rest() {
+  std::vector<ContactPoint> points;
+  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
+    const Contact& contact = model_.contacts[c];
+    const bool touches =
+        contact.side * system().error(contact.row) <= kTouching && std::abs(system().error_rate(contact.row)) <= kStill;
+    if (!is_closed(contact) && !touches) continue;
+    ContactPoint& point = points.emplace_back(ContactPoint{.contact = static_cast<int>(c)});
+    point.gives_way = is_closed(contact) && at_limit_[first_contact() + c] != 0;
+    if (friction_of_[c] >= 0) add_friction(point, at(friction_of_[c]), false);
+  }
+  for (std::size_t k = 0; k < model_.frictions.size(); ++k) {
+    if (model_.frictions[k].one_sided) continue;
+    ContactPoint point;
+    add_friction(point, k, false);
+    if (!(point.slides > 0.0)) points.push_back(point);
+  }
+  return points;
+}
+
+std::vector<std::size_t> Switching::closing_contacts() {
+  std::vector<std::size_t> closing;
+  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
+    const Contact& contact = model_.contacts[c];
+    if (!is_closed(contact) && contact.side * system().error(contact.row) <= kTouching &&
+        contact.side * system().error_rate(contact.row) < -kStill)
+      closing.push_back(c);
+  }
+  return closing;
+}
+
+/// Finds what holds, opens, sticks and slides from here on. First everything that strikes does so, together; then forces are
+/// found for all points at rest, together.
+Status Switching::settle() {
+  const Modes before = modes_;
+  struck_.assign(model_.contacts.size(), 0);
+  sticking_ = {};
+  for (int round = 0; round <= kMostRounds; ++round) {
+    take_modes();
+    if (const std::vector<std::size_t> closing = closing_contacts(); !closing.empty()) {
+      if (Status status = strike(closing); !status.ok()) return status;
+      continue;
+    }
+    bool again = false;
+    if (Status status = exact_ ? decide(again) : decide_each(); !status.ok()) return status;
+    if (again) continue;
+    report_changes(before);
+    return note_redundancy();
+  }
+  std::string names;
+  for (std::size_t c : closing_contacts()) names += fmt::format("{}'{}'", names.empty() ? "" : ", ", model_.contacts[c].name);
+  return {fmt::format("impacts at one instant set one another off without end: {}", names)};
+}
+
+/// The forces of all points at rest, and what follows.
+Status Switching::decide(bool& again) {
+  const std::vector<ContactPoint> points = points_at_rest();
+  if (points.empty()) return evaluate();
+  problem_.assemble(system(), modes_, points);
+  const Modes kept = modes_;
+  modes_ = problem_.without_points();
   if (Status status = evaluate(); !status.ok()) return status;
-  if (friction_needed(k) > friction_limit(k) + slack()) {
-    const Eigen::Vector2d held(lambda(friction.first_row), friction.rows > 1 ? lambda(friction.first_row + 1) : 0.0);
-    slide(k, -held.normalized());
-    record.what = "turns round";
+  const bool solved = problem_.solve_forces(rates_->vdot, equations_.solution().lambda);
+  modes_ = kept;
+  if (!solved) {
+    again = true;
+    if (const int p = problem_.jammed(); p >= 0) return jam(points[at(p)]);
+    return {"no forces fit the contacts and friction at " + names_of(points)};
   }
-  keep(std::move(record));
+  if (const int p = problem_.ambiguous(); p >= 0) {
+    const std::string& name = model_.contacts[at(points[at(p)].contact)].name;
+    warn_once(fmt::format("contact '{}' may open", name),
+              fmt::format("at t = {:.6g} s contact '{}' may open or press, its friction allows both (Painleve's paradox): it is "
+                          "taken to {}",
+                          state_->t, name, problem_.found(at(p)) == ContactProblem::State::kOpen ? "open" : "press"));
+  }
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const bool opens = points[p].contact >= 0 && problem_.found(p) == ContactProblem::State::kOpen;
+    if (opens) {
+      open(at(points[p].contact));
+      continue;
+    }
+    if (points[p].contact >= 0) {
+      const Contact& contact = model_.contacts[at(points[p].contact)];
+      set_rows(contact.row, 1 + contact.along, true);
+    }
+    if (points[p].friction < 0) continue;
+    if (problem_.found(p) == ContactProblem::State::kSlides)
+      slide(at(points[p].friction),
+            points[p].slides > 0.0 ? Eigen::Vector2d(points[p].slides * points[p].along) : problem_.direction(p));
+    else
+      stick(at(points[p].friction));
+  }
+  if (Status status = stop_what_holds(kept); !status.ok()) return status;
+  if (Status status = evaluate(); !status.ok()) return status;
+  return release_all();
+}
+
+/// What holds from here on has come to rest but for rounding, which is taken away. What would take a jolt does not hold: it only
+/// passes through zero, as a slider does at dead centre.
+Status Switching::stop_what_holds(const Modes& before) {
+  constexpr double kGentle = 1e-8;  // of the kinetic energy in the step
+  bool any = false;
+  for (std::size_t r = 0; r < modes_.rows.size(); ++r) any = any || (modes_.rows[r] != 0 && before.rows[r] == 0);
+  take_modes();
+  if (!any) return {};
+  const VecX<double> v = state_->v;
+  const double work = state_->work, energy = system().kinetic_energy();
+  Status status = remove_rates(sticking_);
+  const bool gentle = status.ok() && energy - system().kinetic_energy() <= kGentle * energy_scale_;
+  if (gentle || std::ranges::count(ended_, 0) == std::ssize(ended_)) return status;
+  state_->v = v;
+  state_->work = work;
+  sticking_ = {};
+  for (std::size_t p = 0; p < problem_.points().size(); ++p) {
+    const int k = problem_.points()[p].friction;
+    if (k < 0 || ended_[at(k)] == 0 || modes_.friction[at(k)].kind != FrictionKind::kStick) continue;
+    const Eigen::Vector2d free = problem_.free_motion(p);
+    slide(at(k), free.norm() > 0.0 ? Eigen::Vector2d(free.normalized()) : Eigen::Vector2d(-modes_.friction[at(k)].direction));
+  }
+  take_modes();
   return {};
 }
 
-void Switching::renew_directions() {
-  for (std::size_t k = 0; k < model_.frictions.size(); ++k) {
-    if (modes_.friction[k].kind != FrictionKind::kSlip) continue;
-    const Eigen::Vector2d slip = system().slip(k);
-    if (slip.norm() > kStill) modes_.friction[k].direction = slip;
+/// By the formulation's own multipliers, each for itself: for springs in place of constraints, where they are unique.
+Status Switching::decide_each() {
+  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
+    const Contact& contact = model_.contacts[c];
+    const double gap = contact.side * system().error(contact.row);
+    const bool due = quiet_ || watched_[first_contact() + c].just_fired;
+    if (is_closed(contact) || gap > kTouching || !due || contact.side * system().error_rate(contact.row) > kStill) continue;
+    set_rows(contact.row, 1 + contact.along, true);
+    if (friction_of_[c] >= 0) begin_friction(at(friction_of_[c]));
   }
+  for (std::size_t k = 0; k < model_.frictions.size(); ++k)
+    if (ended_[k] != 0 && modes_.friction[k].kind == FrictionKind::kSlip) stick(k);
+  if (Status status = evaluate(); !status.ok()) return status;
+  return release_all();
 }
 
-/// Closes what touches, then lets go of what cannot hold, until everything that holds does so by a force it can bear.
-Status Switching::settle() {
-  take_modes();
-  std::vector<char> was_closed;
-  for (const Contact& contact : model_.contacts) was_closed.push_back(is_closed(contact));
-  bool closed_any = false;
-  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
-    const Contact& contact = model_.contacts[c];
-    if (was_closed[c] != 0 || std::abs(system().error(contact.row)) > kTouching) continue;
-    const double rate = contact.side * system().error_rate(contact.row);
-    if (rate < -kStill) {
-      if (Status status = strike(c); !status.ok()) return status;
-      continue;
-    }
-    if (rate > kStill) continue;
-    close(c);
-    closed_any = true;
-  }
-  if (closed_any) {
-    take_modes();
-    EventRecord unseen;
-    if (Status status = remove_rates(unseen); !status.ok()) return status;
-  }
+/// Lets go of what cannot hold, one after another: the last word of the equations themselves.
+Status Switching::release_all() {
   for (int round = 0; round < 2 * static_cast<int>(watched_.size()) + 2; ++round) {
-    if (Status status = evaluate(); !status.ok()) return status;
+    settled_rank_ = -1;
+    for (Watched& w : watched_) w.offset = 0.0;
+    read();
     if (!release()) break;
-  }
-  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
-    const Contact& contact = model_.contacts[c];
-    if (is_closed(contact) == (was_closed[c] != 0)) continue;
-    const bool reported = !records_.empty() && records_.back().t == state_->t && records_.back().name == contact.name;
-    if (!reported) keep({.name = contact.name, .what = is_closed(contact) ? "closes" : "opens"});
+    if (Status status = evaluate(); !status.ok()) return status;
   }
   return {};
 }
 
 /// Lets go of the one thing that is worst off; false if nothing is.
 bool Switching::release() {
+  const double most = exact_ ? 1e-6 * largest_force_ : 0.5 * slack();
   std::size_t worst = watched_.size();
-  double least = -0.5 * slack();
+  double least = -most;
   for (std::size_t c = 0; c < model_.contacts.size(); ++c)
-    if (const Contact& contact = model_.contacts[c]; is_closed(contact) && contact.side * lambda(contact.row) < least)
-      least = contact.side * lambda(contact.row), worst = c;
+    if (const Contact& contact = model_.contacts[c]; is_closed(contact) && contact_value(contact) < least)
+      least = contact_value(contact), worst = c;
   if (worst < watched_.size()) {
     open(worst);
     return true;
   }
-  least = -slack();
   for (std::size_t k = 0; k < model_.frictions.size(); ++k)
-    if (modes_.friction[k].kind == FrictionKind::kStick && friction_limit(k) - friction_needed(k) < least)
-      least = friction_limit(k) - friction_needed(k), worst = k;
+    if (modes_.friction[k].kind == FrictionKind::kStick && friction_value(k) < least) least = friction_value(k), worst = k;
   if (worst == watched_.size()) return false;
   const DryFriction& friction = model_.frictions[worst];
   const Eigen::Vector2d held(lambda(friction.first_row), friction.rows > 1 ? lambda(friction.first_row + 1) : 0.0);
   slide(worst, -held.normalized());
-  keep({.name = friction.name, .what = "slides"});
   return true;
+}
+
+/// Whether loads are shared between more rows than it takes, and which rows carry nothing at this position.
+Status Switching::note_redundancy() {
+  settled_rank_ = equations_.solution().rank.rank;
+  redundant_ = false;
+  std::ranges::fill(idle_, 0);
+  for (std::size_t k = 0; k < mobility_.size(); ++k) mobility_[k] = problem_.mobility(system(), model_.frictions[k].first_row);
+  if (!exact_) return {};
+  std::vector<ContactPoint> points = points_in_force();
+  if (points.empty()) return {};
+  problem_.assemble(system(), modes_, std::move(points));
+  problem_.find_redundancy();
+  redundant_ = problem_.is_redundant();
+  idle_ = problem_.vanishing();
+  return {};
+}
+
+void Switching::report_changes(const Modes& before) {
+  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
+    const Contact& contact = model_.contacts[c];
+    const bool was_closed = before.rows[at(contact.row)] != 0;
+    if (is_closed(contact) == was_closed || struck_[c] != 0) continue;
+    keep({.name = contact.name, .what = is_closed(contact) ? "closes" : "opens"});
+  }
+  for (std::size_t k = 0; k < model_.frictions.size(); ++k) {
+    const FrictionKind was = before.friction[k].kind, is = modes_.friction[k].kind;
+    EventRecord record{.name = model_.frictions[k].name, .what = ""};
+    if (was == FrictionKind::kStick && is == FrictionKind::kSlip) record.what = "slides";
+    if (was == FrictionKind::kSlip && is == FrictionKind::kStick) {
+      record = std::exchange(sticking_, {});
+      record.name = model_.frictions[k].name;
+      record.what = "sticks";
+    }
+    if (was == FrictionKind::kSlip && is == FrictionKind::kSlip && ended_[k] != 0 &&
+        before.friction[k].direction.dot(modes_.friction[k].direction) < 0.0)
+      record.what = "turns round";
+    if (!record.what.empty()) keep(std::move(record));
+  }
+}
+
+std::string Switching::names_of(const std::vector<ContactPoint>& points) const {
+  std::vector<std::string> names;
+  for (const ContactPoint& point : points)
+    names.push_back(point.contact >= 0 ? model_.contacts[at(point.contact)].name : model_.frictions[at(point.friction)].name);
+  return listed(names);
+}
+
+/// Unless a warning that contains `about` was given before.
+void Switching::warn_once(const std::string& about, const std::string& text) {
+  if (std::ranges::none_of(warnings_, [&](const std::string& known) { return known.find(about) != std::string::npos; }))
+    warnings_.push_back(text);
+}
+
+std::string Switching::busiest(double since) const {
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < watched_.size(); ++k) {
+    if (fired_at_[k] < since) continue;
+    names.push_back(k < first_contact()    ? "event '" + model_.events[k].name + "'"
+                    : k < first_friction() ? "contact '" + model_.contacts[k - first_contact()].name + "'"
+                                           : "friction '" + model_.frictions[k - first_friction()].name + "'");
+  }
+  return listed(names);
+}
+
+// --- impacts
+
+/// Whether the flights of a contact have become so short that it has come to rest: they shrink by a ratio, of which their sum
+/// follows.
+bool Switching::comes_to_rest(std::size_t c, double rebound) {
+  constexpr double kLowest = 1e-13, kSlowest = 1e-7;  // positions cannot tell
+  std::vector<double>& times = recent_[first_contact() + c];
+  times.push_back(state_->t);
+  if (times.size() > kMostInAStep) times.erase(times.begin());
+  if (rebound < kSlowest) return true;
+  const std::size_t n = times.size();
+  if (n < 4) return false;
+  const double first = times[n - 3] - times[n - 4], second = times[n - 2] - times[n - 3], third = times[n - 1] - times[n - 2];
+  const double ratio = std::max(second / first, third / second);
+  if (!(ratio < 1.0)) return false;
+  const double left = third * ratio / (1.0 - ratio);  // in time, until the flights have added up
+  return rebound * third * ratio < 8.0 * kLowest || left < 1e-13 * std::max(1.0, std::abs(state_->t));
+}
+
+/// The impact of all contacts that are closed or closing. Friction under a given force takes no part: it has no impulse.
+Status Switching::strike(const std::vector<std::size_t>& closing) {
+  std::vector<ContactPoint> points;
+  Modes modes = modes_;
+  for (std::size_t c = 0; c < model_.contacts.size(); ++c) {
+    const Contact& contact = model_.contacts[c];
+    const double rate = contact.side * system().error_rate(contact.row);
+    const bool touches = contact.side * system().error(contact.row) <= kTouching && rate <= kStill;
+    if (!is_closed(contact) && !touches) continue;
+    ContactPoint& point = points.emplace_back(ContactPoint{.contact = static_cast<int>(c), .friction = friction_of_[c]});
+    if (std::ranges::find(closing, c) == closing.end()) continue;
+    ++impacts_[c];
+    point.is_closing = true;
+    const bool rests = comes_to_rest(c, -rate * contact.restitution);
+    point.restitution = rests ? 0.0 : contact.restitution;
+    if (rests && contact.restitution > 0.0)
+      warn_once(fmt::format("contact '{}' struck", contact.name),
+                fmt::format("contact '{}' struck {} times, ever faster: from t = {:.6g} s on it is taken to rest", contact.name,
+                            impacts_[c], state_->t));
+  }
+  for (std::size_t k = 0; k < model_.frictions.size(); ++k) {
+    const DryFriction& friction = model_.frictions[k];
+    if (friction.one_sided) continue;
+    if (friction.normal_row >= 0) {
+      points.push_back({.friction = static_cast<int>(k)});
+      continue;
+    }
+    for (int r = 0; r < friction.rows; ++r) modes.rows[at(friction.first_row + r)] = 0;
+  }
+  problem_.assemble(system(), modes, points);
+  if (!problem_.solve_impulses()) return {"no impulses fit the impact at " + names_of(points)};
+  const double energy = system().kinetic_energy();
+  state_->v += problem_.response();
+  const VecX<double>& impulses = problem_.multipliers();
+  const double drives = impulses.dot(system().terms().u);
+  const double jump = problem_.response().cwiseAbs().maxCoeff();
+  const bool was_quiet = std::exchange(quiet_, false);
+  bool first = true;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const double work = problem_.work(p) + (first ? drives : 0.0);
+    state_->work += work;
+    if (points[p].contact < 0 || !points[p].is_closing) {
+      continue;
+    }
+    const Contact& contact = model_.contacts[at(points[p].contact)];
+    EventRecord record{.name = contact.name, .what = points[p].restitution > 0.0 ? "bounces" : "closes"};
+    record.velocity_jump = jump;
+    record.energy = work;
+    VecX<double> own = first ? impulses : VecX<double>::Zero(impulses.size());
+    for (std::size_t other = 0; other < points.size(); ++other)
+      for (int r : rows_of(points[other])) own[r] = other == p || (first && !points[other].is_closing) ? impulses[r] : 0.0;
+    add_impulse(own, record);
+    keep(std::move(record));
+    struck_[at(points[p].contact)] = 1;
+    first = false;
+  }
+  quiet_ = was_quiet;
+  take_modes();
+  if (system().kinetic_energy() > energy * (1.0 + 1e-9) + drives)
+    warn_once("Newton's law of impact with this friction",
+              fmt::format("contact '{}' at t = {:.6g} s: Newton's law of impact with this friction adds energy ({:.3g} J)",
+                          model_.contacts[closing.front()].name, state_->t, system().kinetic_energy() - energy));
+  for (const ContactPoint& point : points) {
+    if (point.contact < 0) continue;
+    const Contact& contact = model_.contacts[at(point.contact)];
+    if (contact.side * system().error_rate(contact.row) > kStill) {
+      open(at(point.contact));
+      continue;
+    }
+    set_rows(contact.row, 1 + contact.along, true);
+    if (point.friction >= 0) begin_friction(at(point.friction));
+  }
+  for (std::size_t k = 0; k < model_.frictions.size(); ++k)
+    if (!model_.frictions[k].one_sided) begin_friction(k);
+  return {};
+}
+
+std::vector<int> Switching::rows_of(const ContactPoint& point) const {
+  std::vector<int> rows;
+  if (point.contact >= 0) {
+    const Contact& contact = model_.contacts[at(point.contact)];
+    for (int r = 0; r <= contact.along; ++r) rows.push_back(contact.row + r);
+  }
+  if (point.friction >= 0) {
+    const DryFriction& friction = model_.frictions[at(point.friction)];
+    for (int r = 0; r < friction.rows; ++r) rows.push_back(friction.first_row + r);
+  }
+  return rows;
+}
+
+/// A contact that slides, and whose friction presses it on more than anything holds it off: no force fits. What happens is an
+/// impact without a collision, which stops the sliding [Brogliato2016].
+Status Switching::jam(const ContactPoint& point) {
+  const Contact& contact = model_.contacts[at(point.contact)];
+  const std::string why = fmt::format("at t = {:.6g} s no force fits the sliding contact '{}' (Painleve's paradox, inconsistent)",
+                                      state_->t, contact.name);
+  stick(at(point.friction));
+  set_rows(contact.row, 1 + contact.along, true);
+  take_modes();
+  EventRecord record{.name = contact.name, .what = "jams"};
+  if (Status status = remove_rates(record); !status.ok()) return {why + ": " + status.trouble};
+  double across = 0.0;
+  const DryFriction& friction = model_.frictions[at(point.friction)];
+  for (int r = 0; r < friction.rows; ++r) across = std::hypot(across, impulse_[friction.first_row + r]);
+  const double normal = contact.side * impulse_[contact.row];
+  if (across > friction.sticking * normal * (1.0 + 1e-9)) return {why + ", and no impulse stops it either"};
+  const bool was_quiet = std::exchange(quiet_, false);
+  keep(std::move(record));
+  quiet_ = was_quiet;
+  warn_once(fmt::format("sliding contact '{}'", contact.name), why + ": an impact without collision stops the sliding");
+  return {};
 }
 
 }  // namespace linkwork

@@ -22,22 +22,24 @@ class Projection : public Stabilization {
         tolerance_(model.settings.constraint_tolerance),
         good_enough_(0.01 * tolerance_) {}
 
-  Status project(System& system, State& state) override {
+  Status project(System& system, State& state, bool closely) override {
+    const double good_enough = closely ? 0.0 : good_enough_;
     if (levels_ == Levels::kVelocity) {
       system.update(state);
     } else {
-      projection_.project_position(system, state, good_enough_);
+      projection_.project_position(system, state, good_enough);
       if (Status status = check(system); !status.ok()) return status;
     }
-    if (levels_ != Levels::kPosition) projection_.project_velocity(system, state, good_enough_);
+    if (levels_ != Levels::kPosition) projection_.project_velocity(system, state, good_enough);
     return {};
   }
 
  private:
   Status check(const System& system) const {
     const VecX<double>& phi = system.terms().phi;
+    if (system.model().largest_error(phi) <= tolerance_) return {};
     Eigen::Index worst = 0;
-    if (phi.size() == 0 || phi.cwiseAbs().maxCoeff(&worst) <= tolerance_) return {};
+    phi.cwiseAbs().cwiseQuotient(system.model().units.tolerance).maxCoeff(&worst);
     return {
         fmt::format("the constraints cannot all be met: closure '{}' is off by {:.3g}; they contradict one another, or the "
                     "mechanism has come to the end of its reach",

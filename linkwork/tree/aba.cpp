@@ -212,7 +212,7 @@ void articulate(const Tree& tree, TreeWork<S>& work, int i) {
   if (node.kind != NodeKind::kRevolute) return articulate_other(tree, work, i);
   NodeWork<S>& a = work[i];
   if (node.planar) {
-    if (!planar::factor(node, a)) a.Dinv = S(1) / floored(S(0), S(node.largest_inertia), i, work);
+    if (!planar::factor(node, a)) a.Dinv = S(1) / floored(S(0), S(node.usual_inertia), i, work);
     if (node.parent != 0) planar::project(a, work[node.parent].IA);
     return;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linkwork/linalg/rank.h"
 #include "linkwork/tree/link_rotation.h"
 
 namespace linkwork {
@@ -104,8 +105,8 @@ void ForceColumns::reduce(const Tree& tree, const TreeWork<double>& work) {
     const auto first = static_cast<std::size_t>(at.first_dof * columns_ + c);
     const auto stride = static_cast<std::size_t>(columns_);
     double& scale = scale_[static_cast<std::size_t>(c)];
-    const double turning =
-        n.squaredNorm() + f.squaredNorm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point).squaredNorm();
+    const double arm = std::max((work.X_WN[static_cast<std::size_t>(at.node)].p - point).norm(), kShortestArm * tree.length);
+    const double turning = n.squaredNorm() + f.squaredNorm() * arm * arm;
     if (velocity_count(node.kind) == 1) {
       const JointAxis axis = joint_axis(node);
       const double seeded = reduced_[first];
@@ -199,22 +200,33 @@ void ForceColumns::add_to_forces(const double* lambda, TreeWork<double>& work) c
   }
 }
 
-void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {
+template <class Add>
+void ForceColumns::for_each_bound(const Tree& tree, const TreeWork<double>& work, Add&& add) const {
   const Vec3<double> point = work.X_WN[static_cast<std::size_t>(point_node_)] * point_;
   propagate(tree, work, [&](const SupportNode& at, int c, Vec3<double>& n, Vec3<double>& f) {
     const Node& node = tree.nodes[static_cast<std::size_t>(at.node)];
-    const double turning = std::hypot(n.norm(), f.norm() * (work.X_WN[static_cast<std::size_t>(at.node)].p - point).norm());
+    const double arm = std::max((work.X_WN[static_cast<std::size_t>(at.node)].p - point).norm(), kShortestArm * tree.length);
+    const double turning = std::hypot(n.norm(), f.norm() * arm);
     for (int k = 0; k < velocity_count(node.kind); ++k) {
       const bool linear = node.kind == NodeKind::kFree && k < 3;
       const JointAxis axis =
           velocity_count(node.kind) == 1 ? joint_axis(node) : JointAxis{linear ? 0.0 : 1.0, linear ? 1.0 : 0.0};
-      bounds(first_row + c, node.v + k) += std::abs(axis.turn) * turning + std::abs(axis.slide) * f.norm();
+      add(at.first_dof + k, c, std::abs(axis.turn) * turning + std::abs(axis.slide) * f.norm());
     }
   });
   for (std::size_t s = 0; s < seed_dof_positions_.size(); ++s)
-    for (int c = 0; c < columns_; ++c)
-      bounds(first_row + c, support_dofs_[static_cast<std::size_t>(seed_dof_positions_[s])]) +=
-          std::abs(forces_[s * static_cast<std::size_t>(columns_) + static_cast<std::size_t>(c)]);
+    for (int c = 0; c < columns_; ++c) add(seed_dof_positions_[s], c, std::abs(force(static_cast<int>(s), c)));
+}
+
+void ForceColumns::add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const {
+  for_each_bound(tree, work, [&](int position, int c, double bound) {
+    bounds(first_row + c, support_dofs_[static_cast<std::size_t>(position)]) += bound;
+  });
+}
+
+void ForceColumns::write_bounds(const Tree& tree, const TreeWork<double>& work, double* out) const {
+  std::fill_n(out, support_dofs_.size() * static_cast<std::size_t>(columns_), 0.0);
+  for_each_bound(tree, work, [&](int position, int c, double bound) { out[position * columns_ + c] += bound; });
 }
 
 void ForceColumns::add_reduced_times(const double* lambda, VecX<double>& out) const {

@@ -67,6 +67,7 @@ class ForceColumns {
   void add_to_forces(const double* lambda, TreeWork<double>& work) const;
   /// The rows of A with upper bounds of the entries, for rank decisions.
   void add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const;
+  void write_bounds(const Tree& tree, const TreeWork<double>& work, double* out) const;  // placed as by write_rows()
 
   /// out += U * lambda.
   void add_reduced_times(const double* lambda, VecX<double>& out) const;
@@ -81,6 +82,8 @@ class ForceColumns {
   };
   template <class Matrix>
   void add_rows(const Tree& tree, const TreeWork<double>& work, int first_row, Matrix& A) const;
+  template <class Add>
+  void for_each_bound(const Tree& tree, const TreeWork<double>& work, Add&& add) const;
   template <class Visit>
   void propagate(const Tree& tree, const TreeWork<double>& work, Visit&& visit) const;
   void seed() const;

@@ -9,8 +9,8 @@ namespace linkwork {
 /// other components of motions are zero, those of wrenches and inertias are of no consequence.
 namespace planar {
 
-/// What an articulated body keeps of a direction in which it is massless: relative to its largest inertia.
-inline constexpr double kMassless = 1e-13;
+/// What an articulated body keeps of a direction in which it is massless, by rounding: relative to its usual inertia.
+inline constexpr double kMassless = 1e-12;
 
 template <class S>
 struct Vec2 {
@@ -52,10 +52,11 @@ inline void need_wrench(const Node& node, NodeWork<S>& a) {
   a.f = {m * a.ap.x() - ww * hx, m * a.ap.y() - ww * hy, S(0)};
 }
 
-/// Factors the joint's own inertia, U and D; false, and nothing done, if there is none.
+/// Factors the joint's own inertia, U and D; false, and nothing done, if there is none. What is not planar on it, slides say, has
+/// left its inertia in I.xx and I.yy as well.
 template <class S>
 inline bool factor(const Node& node, NodeWork<S>& a) {
-  if (!(a.IA.I.zz > S(kMassless * node.largest_inertia))) return false;
+  if (!(a.IA.I.zz > S(kMassless) * (S(node.usual_inertia) + a.IA.I.xx + a.IA.I.yy))) return false;
   a.Uw.z() = a.IA.I.zz;
   a.Uf.x() = a.IA.H(2, 0), a.Uf.y() = a.IA.H(2, 1);
   a.Dinv = S(1) / a.IA.I.zz;

@@ -26,7 +26,7 @@ bad '--end: takes exactly one value' "$LINKWORK" run four_bar --end 1 --end 2
 
 # Numbers.
 for value in 0 -1 nan inf -inf abc 1s 1e999; do
-  for option in --end --step --rtol --atol --every; do
+  for option in --end --step --max-step --rtol --atol --every; do
     bad "$option: the value is '$value'; expected a finite number > 0" "$LINKWORK" run four_bar "$option=$value"
   done
 done

@@ -16,6 +16,9 @@ has 'one/report.html'
 grep -qF "connect-src 'none'" one/report.html || fail 'the page may ask others for data'
 (($(stat -c %s one/report.html) < 1500000)) || fail 'the page is large'
 if grep -oE '(src|href)="?https?:' one/report.html; then fail 'the page refers to the network'; fi
+for holder in 'Leon Sorokin' 'three.js authors'; do
+  grep -q "Copyright.*$holder" one/report.html || fail "the page lacks the licence of $holder"
+done
 
 # The same page again from the files of the run, but for the name: that of the folder.
 cp one/report.html written.html

@@ -44,7 +44,7 @@ class Solver {
     Derivative rates;
     EXPECT_EQ(equations.evaluate(at_, rates).trouble, "");
     redundant = std::ranges::count(equations.solution().dependent, 1) > 0;
-    const std::span<const double> row = recorder_.record(equations);
+    const std::span<const double> row = recorder_.record(equations, equations.system().state().t);
     equations.accept_step();
     return row;
   }

@@ -119,6 +119,55 @@ TEST_P(EveryIntegrator, ConvergesWithItsOrder) {
   }
 }
 
+/// Shorter steps may not help any more, but they do not hurt: what rounding leaves in each of them does not add up to more than
+/// the method's own error.
+TEST_P(EveryIntegrator, ErrorFallsToItsFloorAndStaysThere) {
+  const CatalogEntry<Integrator>& entry = integrators()[GetParam()];
+  const Case c = std::move(cases()[2]);
+  const auto integrator = entry.make(c.model, complete_options(entry.info, {}));
+  if (integrator->controls_step()) GTEST_SKIP() << "it has no step size of ours; see WorkPrecisionFallsToTightTolerances";
+  constexpr double kDuration = 0.1;
+  const VecX<double> exact = integrated(c.model, "ode8", c.start, kDuration, 400).y;
+  for (const Equations form : entry.traits.takes) {
+    double least = 1.0;
+    for (const int steps : {20, 100, 500, 2500, 12500}) {
+      const double error = (integrated(c.model, entry.info.name, c.start, kDuration, steps, form).y - exact).norm();
+      EXPECT_LT(error, std::max(1.5 * least, 3e-9)) << steps << " steps";
+      least = std::min(least, error);
+    }
+    EXPECT_LT(least, integrator->order() == 1 ? 1e-3 : 1e-7);
+  }
+}
+
+TEST_P(EveryIntegrator, WorkPrecisionFallsToTightTolerances) {
+  const CatalogEntry<Integrator>& entry = integrators()[GetParam()];
+  Spec spec = test::library_spec("four_bar");
+  spec.settings.end = 0.5;
+  if (const auto made = entry.make(build_model(spec), complete_options(entry.info, {}));
+      !made->controls_step() && !made->estimates_error())
+    GTEST_SKIP() << "its steps are given";
+  const auto end_state = [&](const std::string& integrator, double rtol) {
+    spec.settings.integrator = {integrator, {}, {}};
+    spec.settings.rtol = rtol;
+    spec.settings.atol = 0.1 * rtol;
+    const Model model = build_model(spec);
+    Simulation simulation(model);
+    const Summary summary = simulation.run();
+    EXPECT_TRUE(summary.completed) << integrator << ": " << summary.status;
+    VecX<double> y(model.tree.nq + model.tree.nv);
+    y << simulation.state().q, simulation.state().v;
+    return y;
+  };
+  const VecX<double> exact = end_state("ode8", 1e-6);
+  double least = 1.0;
+  for (const double rtol : {1e-4, 1e-6, 1e-8, 1e-10, 1e-12}) {
+    const double error = (end_state(entry.info.name, rtol) - exact).norm();
+    EXPECT_LT(error, std::max(least, 1e-10)) << "rtol " << rtol;
+    EXPECT_LT(error, std::max(1e4 * rtol, 1e-8)) << "rtol " << rtol;
+    least = std::min(least, error);
+  }
+}
+
 /// Differences over too short a first step drown in rounding.
 TEST(Ida, BeginsAtTightTolerances) {
   for (const std::string name : {"andrews", "spatial_four_bar"}) {

@@ -11,6 +11,8 @@ cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUI
 cmake --build "$work/build"
 "$work/build/consumer"
 
-for installed in bin/linkwork share/linkwork/models/four_bar.toml; do
+installed_files=(bin/linkwork share/linkwork/models/four_bar.toml share/doc/linkwork/LICENSE)
+if [[ -d $build/web/licenses ]]; then installed_files+=(share/doc/linkwork/licenses/{three,uplot}.txt); fi
+for installed in "${installed_files[@]}"; do
   [[ -e $work/prefix/$installed ]] || { echo "not installed: $installed" >&2; exit 1; }
 done

@@ -5,7 +5,7 @@ mpirun=$1 ranks=$2 program=$3 fail=${4:-}
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export LSAN_OPTIONS=suppressions=$here/lsan.supp:print_suppressions=0
+export LSAN_OPTIONS=suppressions=$here/lsan.supp:print_suppressions=0 ASAN_OPTIONS=fast_unwind_on_malloc=0
 export LINKWORK_TEST_RANKS=$ranks
 command=("$mpirun" -n "$ranks" --oversubscribe --tag-output "$program")
 if [[ $fail != --fail ]]; then exec "${command[@]}"; fi

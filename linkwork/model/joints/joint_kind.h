@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,6 +36,11 @@ struct JointKind {
   int nq() const { return static_cast<int>(positions.size()); }
   int nv() const { return static_cast<int>(velocities.size()); }
   bool has_quaternion() const { return nq() != nv(); }
+  /// Whether a velocity component is that of a length.
+  bool is_length(int component) const {
+    const std::string& of = velocities[static_cast<std::size_t>(std::min(component, nv() - 1))];
+    return name == "prismatic" || of == "x" || of == "y" || of == "z";
+  }
   /// Whether a position component comes back after a full turn.
   bool is_angle(std::size_t component) const {
     return positions[component] == "angle" || name == "revolute" || name == "screw" || name == "universal";

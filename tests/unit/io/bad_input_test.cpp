@@ -575,14 +575,14 @@ TEST(BadInputTest, UnreadableFilesSayWhy) {
   };
   const std::string missing = (folder / "missing.toml").string();
   EXPECT_EQ(message_of(missing), missing + ": cannot be opened: No such file or directory; expected a readable file");
-  EXPECT_EQ(message_of(folder), folder.string() + ": is a directory; expected a file");
+  EXPECT_EQ(message_of(folder), folder.string() + ": is a directory; expected a readable file");
   const std::string empty = (folder / "empty.toml").string();
   std::ofstream(empty).close();
   EXPECT_EQ(message_of(empty), empty + ":1:1: the file is empty; expected linkwork = 1 and the model's tables");
   const std::string large = (folder / "large.toml").string();
   std::ofstream(large).close();
   std::filesystem::resize_file(large, (64U << 20U) + 1U);
-  EXPECT_EQ(message_of(large), large + ": has more than 64 MB; expected a model file");
+  EXPECT_EQ(message_of(large), large + ": has more than 64 MB; expected a readable file");
   std::filesystem::remove_all(folder);
 }
 

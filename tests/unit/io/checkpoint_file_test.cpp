@@ -1,12 +1,15 @@
 #include "linkwork/io/checkpoint_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <limits>
+#include <system_error>
 
 #include "linkwork/io/durable_file.h"
 #include "linkwork/io/trajectory_file.h"
@@ -27,7 +30,9 @@ Checkpoint some_checkpoint() {
   checkpoint.bytes = 1234567890123;
   checkpoint.checked = 0xfedcba9876543210U;
   SavedRun& run = checkpoint.one_piece.emplace();
-  run.q = {0.1, -0.0, 5e-324, 1.7976931348623157e308, std::numeric_limits<double>::infinity(), std::nan("")};
+  run.q = {0.1, -0.0, 5e-324, 1.7976931348623157e308};
+  run.memory = {0.1, std::numeric_limits<double>::infinity(), std::nan("")};
+  run.progress.h = 0.01;
   run.progress.summary.notes = {"a note"};
   run.warned_limit = {0, 1};
   EventRecord& event = run.switching.records.emplace_back();
@@ -44,9 +49,10 @@ TEST(CheckpointFile, GivesBackEveryBit) {
   EXPECT_EQ(checkpoint_text(read), text);
   ASSERT_TRUE(read.one_piece);
   EXPECT_FALSE(read.modules);
-  for (std::size_t i = 0; i + 1 < written.one_piece->q.size(); ++i)
+  for (std::size_t i = 0; i < written.one_piece->q.size(); ++i)
     EXPECT_EQ(std::bit_cast<std::uint64_t>(read.one_piece->q[i]), std::bit_cast<std::uint64_t>(written.one_piece->q[i])) << i;
-  EXPECT_TRUE(std::isnan(read.one_piece->q.back()));
+  EXPECT_EQ(read.one_piece->memory[1], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(read.one_piece->memory.back()));
   EXPECT_EQ(read.files.front().text, written.files.front().text);
   EXPECT_EQ(read.request.settings, written.request.settings);
   EXPECT_EQ(read.checked, written.checked);
@@ -80,6 +86,90 @@ TEST(CheckpointFile, SaysWhatIsWrongWithAFile) {
   }
 }
 
+/// Whoever makes a checkpoint by hand can make its checksum fit.
+TEST(CheckpointFile, RefusesNumbersThatNoRunHas) {
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const auto crafted = [](const std::function<void(Checkpoint&)>& craft) {
+    Checkpoint checkpoint = some_checkpoint();
+    craft(checkpoint);
+    return refusal(checkpoint_text(checkpoint));
+  };
+  EXPECT_EQ(crafted([](Checkpoint&) {}), "accepted");
+  for (const double every : {0.0, -1.0, inf, nan})
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.request.every = every; }), HasSubstr("the time between checkpoints"));
+  for (const double t : {-1.0, inf, nan})
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.t = t; }), HasSubstr("its time"));
+  for (const double h : {-1.0, 0.0, inf, nan})
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.h = h; }), HasSubstr("its step"));
+  EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->q[1] = inf; }), HasSubstr("its state is not finite"));
+  EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->v = {nan}; }), HasSubstr("its state is not finite"));
+  EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->z = {-inf}; }), HasSubstr("its state is not finite"));
+  for (const long count : {-1L, std::numeric_limits<long>::min(), std::numeric_limits<long>::max()}) {
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->grid = count; }), HasSubstr("counted below 0"));
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.outputs = count; }), HasSubstr("counted below 0"));
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.next_checkpoint = count; }), HasSubstr("counted below 0"));
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.rows = count; }), HasSubstr("counted below 0"));
+  }
+  EXPECT_THAT(crafted([](Checkpoint& c) { c.request.out = "out"; }), HasSubstr("paths are not absolute"));
+  EXPECT_THAT(crafted([](Checkpoint& c) { c.one_piece.reset(); }), HasSubstr("saves no run"));
+  EXPECT_THAT(crafted([](Checkpoint& c) { c.modules.emplace(); }), HasSubstr("saves no run"));
+  EXPECT_THAT(crafted([](Checkpoint& c) {
+                c.one_piece.reset();
+                c.modules.emplace().progress.h = 1.0;
+                c.modules->x = {{1.0}, {std::nan("")}};
+              }),
+              HasSubstr("its state is not finite"));
+}
+
+TEST(CheckpointFile, RefusesNumbersThatDoNotFitAndBracketsWithoutEnd) {
+  const auto with_body = [](const std::string& body) {
+    return refusal(fmt::format("linkwork checkpoint 1 {} {:016x}\n{}", body.size(), checksum(body), body));
+  };
+  const std::string text = checkpoint_text(some_checkpoint());
+  const std::string body = text.substr(text.find('\n') + 1);
+  const auto replaced = [&](const std::string& from, const std::string& to) {
+    const std::size_t at = body.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return with_body(body.substr(0, at) + to + body.substr(at + from.size()));
+  };
+  EXPECT_EQ(with_body(body), "accepted");
+  EXPECT_THAT(replaced(R"("rows":17)", R"("rows":18446744073709551615)"), HasSubstr("too large"));
+  EXPECT_THAT(replaced(R"("rows":17)", R"("rows":1e300)"), HasSubstr("a whole number is missing"));
+  EXPECT_THAT(replaced(R"("bytes":1234567890123)", R"("bytes":-1)"), HasSubstr("too large"));
+  EXPECT_THAT(replaced(R"("start_rank":0)", R"("start_rank":4294967296)"), HasSubstr("too large"));
+  EXPECT_THAT(replaced(R"("warned_limit":[0,1])", R"("warned_limit":[0,7])"), HasSubstr("neither 0 nor 1"));
+  EXPECT_THAT(replaced(R"("warned_limit":[0,1])", R"("warned_limit":{"a":0})"), HasSubstr("a list is missing"));
+  EXPECT_THAT(with_body(std::string(1'000'000, '[')), HasSubstr("nested too deeply"));
+}
+
+TEST(CheckpointFile, ReplacesNothingButACheckpoint) {
+  const fs::path folder = fs::path(testing::TempDir()) / "linkwork_target";
+  fs::remove_all(folder);
+  fs::create_directories(folder / "folder");
+  const auto trouble = [&](const char* name) -> std::string {
+    try {
+      check_checkpoint_target(folder / name);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  std::ofstream(folder / "model.toml") << "linkwork = 1\n";
+  std::ofstream(folder / "older.ckpt") << checkpoint_text(some_checkpoint());
+  std::ofstream(folder / "killed.ckpt.part") << "linkwork che";
+  std::ofstream(folder / "work.part") << "my work\n";
+  fs::create_symlink(folder / "older.ckpt", folder / "link.ckpt");
+  fs::create_symlink(folder / "nothing", folder / "open.ckpt.part");
+  EXPECT_EQ(trouble("new.ckpt"), "");
+  EXPECT_EQ(trouble("older.ckpt"), "");
+  EXPECT_EQ(trouble("killed.ckpt"), "");
+  EXPECT_THAT(trouble("model.toml"), HasSubstr("is not a checkpoint, and would be lost"));
+  EXPECT_THAT(trouble("work"), HasSubstr("work.part: exists, is not a checkpoint"));
+  EXPECT_THAT(trouble("folder"), HasSubstr("is a directory"));
+  EXPECT_THAT(trouble("link.ckpt"), HasSubstr("is a link"));
+  EXPECT_THAT(trouble("open.ckpt"), HasSubstr("open.ckpt.part: is a link"));
+}
+
 std::string contents(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
@@ -95,7 +185,23 @@ TEST(DurableFile, ReplacesTheOldOneAndLeavesNothingElse) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
   remove_durable_file(folder / "file");
   EXPECT_FALSE(fs::exists(folder / "file"));
-  EXPECT_THROW(write_durable_file(folder / "nowhere" / "file", "text"), InputError);
+  EXPECT_THROW(write_durable_file(folder / "nowhere" / "file", "text"), std::system_error);
+  EXPECT_THROW(check_durable_file(folder / "nowhere" / "file"), InputError);
+  check_durable_file(folder / "other");
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
+TEST(DurableFile, FollowsNoLinks) {
+  const fs::path folder = fs::path(testing::TempDir()) / "linkwork_links";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  std::ofstream(folder / "precious") << "gold";
+  fs::create_symlink(folder / "precious", folder / "file.part");
+  write_durable_file(folder / "file", "text");
+  fs::create_hard_link(folder / "precious", folder / "file.part");
+  write_durable_file(folder / "file", "text");
+  EXPECT_EQ(contents(folder / "precious"), "gold");
+  EXPECT_EQ(contents(folder / "file"), "text");
 }
 
 TEST(TrajectoryFile, GoesOnFromACheckpointAndDiscardsWhatCameAfter) {
@@ -110,18 +216,21 @@ TEST(TrajectoryFile, GoesOnFromACheckpointAndDiscardsWhatCameAfter) {
     trajectory.close();
   }
   {
-    TrajectoryFile trajectory(file, kept);
+    TrajectoryFile trajectory(file, columns, kept);
     trajectory.write(std::vector{1.0, 3.0});
     trajectory.close();
     EXPECT_EQ(trajectory.rows(), 2);
   }
   EXPECT_EQ(contents(file), "t,x\n0,1\n1,3\n");
+  EXPECT_THROW(TrajectoryFile(file, std::vector<std::string>{"t", "y"}, kept), InputError);
+  EXPECT_THROW(TrajectoryFile(file, columns, {0, 0, kEmptyChecksum}), InputError);
+  EXPECT_EQ(contents(file), "t,x\n0,1\n1,3\n");
   std::ofstream(file, std::ios::binary) << "t,x\n0,2\n1,3\n";
-  EXPECT_THROW(TrajectoryFile(file, kept), InputError);
+  EXPECT_THROW(TrajectoryFile(file, columns, kept), InputError);
   std::ofstream(file, std::ios::binary) << "t,x\n";
-  EXPECT_THROW(TrajectoryFile(file, kept), InputError);
+  EXPECT_THROW(TrajectoryFile(file, columns, kept), InputError);
   fs::remove(file);
-  EXPECT_THROW(TrajectoryFile(file, kept), InputError);
+  EXPECT_THROW(TrajectoryFile(file, columns, kept), InputError);
 }
 
 }  // namespace
