@@ -80,8 +80,8 @@ class EquationsOfMotion {
   std::unique_ptr<MotionResidual> residual_;  // only if it is given
   Solution solution_;
   long evaluations_ = 0;
-  int most_rank_ = 0;                // since other rows came into force,
-  double strongest_ = 0.0;           // and the least that was left of a row where it was most
+  int most_rank_ = 0;       // since other rows came into force,
+  double strongest_ = 0.0;  // and the least that was left of a row where it was most
   LoadSharing sharing_;
   std::vector<std::size_t> loaded_;  // frictions that slide under a normal force that is yet to be found
   VecX<double> loads_, found_, probe_, moved_;
