@@ -154,12 +154,14 @@ class Assembler {
     const Willingness all = willingness([](const Joint& joint) {
       return joint.fixed ? 0.0 : joint.position_given ? kGiven : joint.stiffness != 0.0 ? kSprung : 1.0;
     });
+    const Willingness alike = willingness([](const Joint& joint) { return joint.fixed ? 0.0 : 1.0; });
     const auto try_all = [&](LoopClosing& closing, const Starts& last) {
       const auto is_last = [&](const Willingness& some) { return last.count > 0 && some.nodes == all.nodes; };
       if (!is_last(unloaded) && closing.close_positions(given, unloaded, kFew, state)) return true;
       if (defaults.nodes != unloaded.nodes && !is_last(defaults) && closing.close_positions(given, defaults, kFew, state))
         return true;
-      return last.count > 0 && closing.close_positions(given, all, last, state);
+      return last.count > 0 &&
+             (closing.close_positions(given, all, last, state) || closing.close_positions(given, alike, last, state));
     };
     if (wished) {
       LoopClosing with_wishes(*wished);

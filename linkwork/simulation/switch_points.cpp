@@ -72,7 +72,7 @@ bool SwitchPoints::take_branches(double t) {
 
 /// So often within one step of the settings: what the function switches drives it back at once.
 bool SwitchPoints::is_chatter(Law& law, std::size_t k, double t) {
-  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kMost = 20;
   std::vector<double>& times = law.recent[k];
   times.push_back(t);
   if (times.size() > kMost) times.erase(times.begin());

@@ -27,7 +27,7 @@ expect 0 'relations of joint coordinates: first_stage, second_stage, drive' "$LI
 # What assembly moves.
 "$LINKWORK" new rough >/dev/null
 expect 0 'assembly moved 2 coordinates:' "$LINKWORK" check rough.toml
-has 'q.D from 1.6 to '
+has 'q.D from 1.6, as given, to '
 
 # A start that cannot be: the closures are named.
 expect 2 "no position satisfies 'cut'" "$LINKWORK" check four_bar --set l0=30

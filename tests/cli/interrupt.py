@@ -39,10 +39,10 @@ def rows(folder):
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
-def interrupted(arguments, folder, number, launcher=()):
+def interrupted(arguments, folder, number, launcher=(), first=20):
     """Starts a run, waits for its first rows, sends the signal; what it printed, its exit code and its summary."""
     job = start([*arguments, "--out", folder], launcher)
-    wait_for(lambda: rows(folder) > 20, job)
+    wait_for(lambda: rows(folder) > first, job)
     job.send_signal(number)
     out, error = job.communicate(timeout=LONGEST)
     return error, job.returncode, json.loads(Path(folder, "summary.json").read_text())
@@ -93,7 +93,7 @@ if (code, summary["status"]) != (130, "interrupted"):
 resumed("threads.ckpt", "threads", "modules")
 if MPIRUN:
     launcher = [MPIRUN, "-n", "2", "--oversubscribe"]
-    error, code, summary = interrupted([*MODULES, *SLOW, "--checkpoint", "ranks.ckpt"], "ranks", signal.SIGINT, launcher)
+    error, code, summary = interrupted([*MODULES, *SLOW, "--checkpoint", "ranks.ckpt"], "ranks", signal.SIGINT, launcher, first=200)
     if code == 0 or summary["status"] != "interrupted":
         fail(f"ranks: exit {code}, {summary['status']}, {error}")
     resumed("ranks.ckpt", "ranks", "modules")

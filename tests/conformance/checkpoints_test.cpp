@@ -53,6 +53,7 @@ SavingRun run_one_piece(const Spec& spec, double every, const std::string& from 
     observer.checkpoint_every = every;
     observer.checkpoint = [&](const SavedRun& saved) {
       Checkpoint checkpoint;
+      checkpoint.request = {"/model.toml", {}, {}, "/out", true, 1.0};
       checkpoint.one_piece = saved;
       result.checkpoints.emplace_back(checkpoint_text(checkpoint), result.rows.size());
     };
@@ -75,6 +76,7 @@ SavingRun run_apart(const AssemblyPlan& plan, const Choice& glue, int threads, d
       if (every > 0.0)
         observer.checkpoint = [&](const SavedAssembly& saved) {
           Checkpoint checkpoint;
+          checkpoint.request = {"/model.toml", {}, {}, "/out", true, 1.0};
           checkpoint.modules = saved;
           result.checkpoints.emplace_back(checkpoint_text(checkpoint), result.rows.size());
         };

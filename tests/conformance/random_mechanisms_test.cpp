@@ -61,7 +61,7 @@ TEST_P(OnRandomMechanisms, IsRightOrRefusesInWords) {
   EXPECT_EQ(wrong, 0) << "of " << judged;
   EXPECT_GT(judged, kMechanisms * 8 / 10);
   // lagrange takes no redundant rows, CE none at velocity level; the others refuse little.
-  const double least = attack.mode == "lagrange" ? 0.2 : attack.mode == "CE" ? 0.6 : 0.95;
+  const double least = attack.mode == "lagrange" ? 0.2 : attack.mode == "CE" ? 0.6 : 0.9;
   EXPECT_GT(right, least * judged);
 }
 

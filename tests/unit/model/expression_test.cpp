@@ -287,7 +287,7 @@ TEST(ExpressionTest, ErrorsSayWhatWhereAndWhatWasExpected) {
       {"1 + 2)", 16, "unexpected ')'; expected an operator or the end of the expression"},
       {"2 l1", 13, "unexpected 'l1'; expected an operator"},
       {"2l1", 12, "unexpected 'l1'; expected an operator"},
-      {"1 = 2", 13, "unexpected '=' in the expression; expected numbers, names"},
+      {"1 = 2", 13, "there is no '=' in expressions; expected an expression without assignment"},
       {"1 < 2 < 3", 17, "comparisons cannot be chained"},
       {"(1 < 2 < 3)", 18, "comparisons cannot be chained"},
       {"l3", 11, "unknown name 'l3'; did you mean 'l1'?"},
