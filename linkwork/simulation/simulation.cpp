@@ -279,8 +279,9 @@ SavedRun Simulation::save() const {
 
 void Simulation::resume(const SavedRun& saved) {
   const auto fits = [](std::size_t size, Eigen::Index expected) { return static_cast<Eigen::Index>(size) == expected; };
-  if (!fits(saved.q.size(), state_.q.size()) || !fits(saved.v.size(), state_.v.size()) ||
-      !fits(saved.z.size(), state_.z.size()) ||
+  State start = state_;
+  equations_->start(start);
+  if (!fits(saved.q.size(), start.q.size()) || !fits(saved.v.size(), start.v.size()) || !fits(saved.z.size(), start.z.size()) ||
       saved.grid != first_multiple_after(settings_.step, saved.progress.t + 1e-9 * settings_.step) - 1 ||
       saved.memory.size() != equations_->system().memory().size() || saved.progress.row.size() != columns().size() ||
       saved.warned_limit.size() != warned_limit_.size() || (switching_ && !switching_->accepts(saved.switching)))
