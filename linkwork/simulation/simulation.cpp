@@ -221,7 +221,10 @@ Summary Simulation::run(const Observer& observer) {
 void Simulation::warn_of_garbage() {
   constexpr double kMuchEnergy = 1e-2, kRounding = 1e-9, kWideOpen = 1e-2;
   if (switches_) std::ranges::move(switches_->warnings(), std::back_inserter(summary_.warnings));
-  const double scale = std::abs(potential_start_) + exchanged_ + std::abs(state_.work);
+  double mass = 0.0;
+  for (const Body& body : model_.bodies) mass += body.mass;
+  const double by_gravity = mass * model_.tree.gravity.norm() * model_.units.length;
+  const double scale = std::abs(potential_start_) + exchanged_ + std::abs(state_.work) + by_gravity;
   if (summary_.energy_drift > kMuchEnergy && imbalance_ > kRounding * scale)
     warn(fmt::format(
         "the energy is off by {:.2g} of what was exchanged: the motion cannot be trusted; {}", summary_.energy_drift,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 LINKWORK = os.environ["LINKWORK"]
 MPIRUN = shutil.which("mpirun")
-os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_odls_base_sigkill_timeout="20")
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 LONGEST = 120.0  # s, for anything
 
 
