@@ -8,7 +8,8 @@
 
 #include "examples/rocker_module.h"
 #include "linkwork/io/model_file.h"
-#include "linkwork/modules/assembly_run.h"
+#include "linkwork/modules/assembly_system.h"
+#include "linkwork/simulation/simulation.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -25,7 +26,7 @@ int main(int argc, char** argv) {
           return std::make_unique<RockerModule>("right.phi", RockerModule::Rod{3.0, 2.5, 1.0, 9.81, 1.2648595635335869607});
         };
     linkwork::InProcess alone;
-    linkwork::AssemblyRun run(plan, {"hierarchical", {}, {}}, alone);
+    linkwork::Simulation run(std::make_unique<linkwork::AssemblySystem>(plan, linkwork::Choice{"hierarchical", {}, {}}, alone));
     const linkwork::Summary summary = run.run();
     for (const auto& [name, value] : summary.final_state)
       if (name == "q.left.theta" || name == "q.right.phi") std::printf("%s = %.12f\n", name.c_str(), value);

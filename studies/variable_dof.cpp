@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/simulation/simulation.h"

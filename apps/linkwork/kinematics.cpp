@@ -63,7 +63,7 @@ int move(const KinematicsOptions& options) {
   if (options.end) spec.settings.end = parse_positive(*options.end, "--end");
   if (options.every) spec.settings.output_every = parse_positive(*options.every, "--every");
   const Model model = build_model(spec);
-  KinematicMotion motion(model);
+  Simulation motion = kinematic_motion(model);
 
   const ResultFolder folder(options.out, model.name + "-kinematics");
   TrajectoryFile trajectory(folder / "trajectory.csv", motion.columns());

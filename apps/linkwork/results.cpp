@@ -17,15 +17,15 @@ namespace linkwork::cli {
 
 namespace fs = std::filesystem;
 
-Results::Results(const RunOptions& options, const Spec& spec, const Model& model, const std::vector<std::string>& columns,
-                 std::optional<CheckpointPlan> checkpoints, const Checkpoint* from)
+Results::Results(const RunOptions& options, const Spec& spec, std::shared_ptr<const Model> model,
+                 const std::vector<std::string>& columns, std::optional<CheckpointPlan> checkpoints, const Checkpoint* from)
     : options_(options),
-      model_(model),
+      model_(std::move(model)),
       columns_(columns.size()),
-      folder_(from != nullptr ? ResultFolder(fs::path(options.out.value())) : ResultFolder(options.out, model.name)),
+      folder_(from != nullptr ? ResultFolder(fs::path(options.out.value())) : ResultFolder(options.out, model_->name)),
       checkpoints_(std::move(checkpoints)),
       trajectory_(open_trajectory(columns, from)),
-      scene_(scene_json(spec, model, columns)),
+      scene_(scene_json(spec, *model_, columns)),
       rows_(columns.size()),
       progress_(options.quiet) {
   folder_.remove({"summary.json", "report.html"});
@@ -55,28 +55,26 @@ void Results::check_checkpoints() const {
   check_durable_file(file);
 }
 
-void Results::save(std::optional<SavedRun> one_piece, std::optional<SavedAssembly> modules, double pretty) {
+void Results::save(const SavedRun& run) {
   Checkpoint& contents = checkpoints_->contents;
   const TrajectoryFile::Extent& written = trajectory_.sync();
   contents.rows = written.rows;
   contents.bytes = written.bytes;
   contents.checked = written.checked;
-  contents.pretty = pretty;
-  contents.one_piece = std::move(one_piece);
-  contents.modules = std::move(modules);
+  contents.run = run;
   write_durable_file(checkpoints_->file, checkpoint_text(contents));
 }
 
 int Results::finish(Summary summary) {
   progress_.finish();
   if (pacing_) summary.realtime = pacing_->summary();
-  if (options_.settings.tolerates_in_vain(model_))
+  if (options_.settings.tolerates_in_vain(*model_))
     summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
   trajectory_.close();
   write_summary_file(folder_ / "summary.json", summary);
   const bool reported = !options_.no_report && write_report_page(folder_.path(), summary, std::move(scene_), std::move(rows_));
   if (!options_.quiet) {
-    print_run(model_, summary, {folder_.path(), trajectory_.rows(), columns_, reported});
+    print_run(*model_, summary, {folder_.path(), trajectory_.rows(), columns_, reported});
     if (!reported && !options_.no_report) print_line("", "no report.html: this program was built without the report page");
   }
   if (summary.completed) return kDone;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,8 +29,8 @@ struct CheckpointPlan {
 class Results {
  public:
   /// Begins them, or goes on with those of an interrupted run. Throws InputError before anything of an earlier run is touched.
-  Results(const RunOptions& options, const Spec& spec, const Model& model, const std::vector<std::string>& columns,
-          std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
+  Results(const RunOptions& options, const Spec& spec, std::shared_ptr<const Model> model,
+          const std::vector<std::string>& columns, std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
 
   void write(std::span<const double> row) {
     trajectory_.write(row);
@@ -45,22 +46,18 @@ class Results {
     if (pacing_) pacing_->start(t);
   }
 
-  bool saves() const { return checkpoints_.has_value(); }
-  double save_every() const { return checkpoints_->contents.request.every; }
   /// What was written so far reaches the disk, then the checkpoint does.
-  void save(const SavedRun& run) { save(run, std::nullopt, 0.0); }
-  void save(const SavedAssembly& run, double pretty) { save(std::nullopt, run, pretty); }
+  void save(const SavedRun& run);
 
   /// Writes what is left to write, and tells how it went.
   int finish(Summary summary);
 
  private:
-  void save(std::optional<SavedRun> one_piece, std::optional<SavedAssembly> modules, double pretty);
   TrajectoryFile open_trajectory(const std::vector<std::string>& columns, const Checkpoint* from) const;
   void check_checkpoints() const;
 
   const RunOptions& options_;
-  const Model& model_;
+  std::shared_ptr<const Model> model_;
   std::size_t columns_;
   ResultFolder folder_;
   std::optional<CheckpointPlan> checkpoints_;

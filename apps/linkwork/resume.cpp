@@ -66,7 +66,7 @@ int resume(const ResumeOptions& options, Transport& world) {
   if (world.rank() == 0 && checkpoint.program != LINKWORK_VERSION)
     complain("{} was written by version {}: the results may differ in their last digits", options.file, checkpoint.program);
   if (world.rank() == 0 && !run.quiet) {
-    print("resumed at t = {:.9g} s, in {}\n", checkpoint.time(), *run.out);
+    print("resumed at t = {:.9g} s, in {}\n", checkpoint.run.t, *run.out);
     std::fflush(stdout);
   }
   return perform_run(run, &checkpoint, world);

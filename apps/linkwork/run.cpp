@@ -14,11 +14,8 @@
 #include "apps/linkwork/run_options.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/io/model_file.h"
-#include "linkwork/modules/assembly_run.h"
-#include "linkwork/modules/assembly_start.h"
-#include "linkwork/modules/one_piece.h"
-#include "linkwork/simulation/simulation.h"
-#include "linkwork/transport/thread_team.h"
+#include "linkwork/modules/assembly_system.h"
+#include "linkwork/modules/model_run.h"
 
 namespace linkwork::cli {
 namespace {
@@ -48,7 +45,6 @@ struct Job {
   const Checkpoint* from;
   Spec spec;
   std::optional<CheckpointPlan> checkpoints;
-  std::vector<std::string> notes = {};  // for the summary
 };
 
 /// Guards against slips of the exponent, as for steps and rows.
@@ -76,7 +72,7 @@ std::string options_text(const RunOptions& options) {
 /// has them all.
 Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) {
   inputs.add("the options", options_text(options));
-  Job job{options, from, {}, {}, {}};
+  Job job{options, from, {}, {}};
   if (options.checkpoint_every && !options.checkpoint)
     throw InputError({"--checkpoint-every", 0, 0}, "there is no file to write to", "--checkpoint FILE");
   if (options.checkpoint && options.checkpoint->empty()) throw InputError({"--checkpoint", 0, 0}, "the name is empty", "a file");
@@ -133,25 +129,6 @@ void check_pace(const Job& job, bool fixed_steps) {
       "an integrator of fixed steps, such as rk4 or semi-implicit-euler, and --step");
 }
 
-int run_as_one(Job& job) {
-  const Model model = build_model(job.spec);
-  Simulation simulation(model);
-  check_pace(job, simulation.has_fixed_steps());
-  if (job.from != nullptr) simulation.resume(*job.from->one_piece);
-  Results results(job.options, job.spec, model, simulation.columns(), job.checkpoints, job.from);
-  Observer observer{.row = [&](std::span<const double> row) { results.write(row); },
-                    .progress = [&](double t, double end) { results.show(t, end); },
-                    .go_on = [] { return !interrupted(); }};
-  if (results.saves()) {
-    observer.checkpoint = [&](const SavedRun& saved) { results.save(saved); };
-    observer.checkpoint_every = results.save_every();
-  }
-  results.start(job.from != nullptr ? job.from->time() : 0.0);
-  Summary summary = simulation.run(observer);
-  summary.notes.insert(summary.notes.begin(), job.notes.begin(), job.notes.end());
-  return results.finish(std::move(summary));
-}
-
 /// Which modules each rank has, in words.
 std::vector<std::string> work_of_ranks(Workshop& workshop) {
   constexpr std::size_t kMost = 8;
@@ -175,65 +152,45 @@ std::string advice_after_death(const Job& job) {
                          : "With --checkpoint a run can be resumed";
 }
 
-/// What rank 0 does beside its share of the modules: it has the model in one piece to write the results, and to compare with.
-int run_modules(Job& job, const Model* model, const AssemblyPlan& plan, const Choice& glue, int threads, Transport& transport) {
-  AssemblyRun assembly(plan, glue, transport);
-  check_pace(job, assembly.has_fixed_steps());
-  if (job.from != nullptr) assembly.resume(*job.from->modules);
-  if (threads == 1) watch_ranks(transport, work_of_ranks(assembly.workshop()), advice_after_death(job));
-  // Only rank 0 has results, and it may find that it cannot write them.
-  std::unique_ptr<Results> results;
-  together(transport, [&](Inputs&) {
-    if (transport.rank() == 0)
-      results = std::make_unique<Results>(job.options, job.spec, *model, assembly.columns(), job.checkpoints, job.from);
-  });
-  if (transport.rank() != 0) {
-    AssemblyObserver observer{.go_on = [] { return !interrupted(); }};
-    if (job.checkpoints) {
-      observer.checkpoint = [](const SavedAssembly&) {};
-      observer.checkpoint_every = job.checkpoints->contents.request.every;
-    }
-    const Summary summary = assembly.run(observer);
-    if (summary.status == kInterrupted) return exit_code_after_interruption();
-    return summary.completed ? kDone : kFailed;
-  }
-  PieceComparison comparison(*model, assembly.columns(), assembly.glue_is_exact());
-  if (job.from != nullptr) comparison.resume(job.from->pretty, job.from->rows);
-  AssemblyObserver observer{.row = [&](std::span<const double> row) { results->write(row); },
-                            .progress = [&](double t, double end) { results->show(t, end); },
-                            .go_on = [] { return !interrupted(); },
-                            .object = [&](std::span<const double> row) { return comparison.object_to(row); }};
-  if (results->saves()) {
-    observer.checkpoint = [&](const SavedAssembly& saved) {
-      results->save(saved, comparison.largest());
-      comparison.begin_anew();
-    };
-    observer.checkpoint_every = results->save_every();
-  }
-  results->start(job.from != nullptr ? job.from->time() : 0.0);
-  Summary summary = assembly.run(observer);
-  summary.modules->pretty = comparison.largest();
-  if (threads > 1) summary.threads = threads, summary.ranks = 1;
-  return results->finish(std::move(summary));
-}
+/// What the ranks of a run do beside computing: the first one writes the results, and may find that it cannot.
+class Writing {
+ public:
+  explicit Writing(const Job& job) : job_(job) {}
 
-int run_apart(Job& job, const Choice& glue, Transport& world) {
-  AssemblyPlan plan = plan_assembly(job.spec);
-  if (job.options.settings.thread_count() > 1 && world.size() > 1)
-    throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
-  // More threads than modules would only wait.
-  const int threads = std::min(job.options.settings.thread_count(), std::max(1, static_cast<int>(plan.modules.size())));
-  std::unique_ptr<const Model> model;
-  start_together(plan, job.spec, world, model);
-  if (world.size() > 1 || threads == 1) return run_modules(job, model.get(), plan, glue, 1, world);
-  int code = kDone;
-  ThreadTeam team(threads);
-  team.run([&](Transport& transport) {
-    const int own = run_modules(job, model.get(), plan, glue, threads, transport);
-    if (transport.rank() == 0) code = own;
-  });
-  return code;
-}
+  Observer prepare(const ReadyRun& ready) {
+    check_pace(job_, ready.simulation.has_fixed_steps());
+    const bool is_process = job_.options.settings.thread_count() == 1;
+    if (ready.modules != nullptr && is_process)
+      watch_ranks(ready.transport, work_of_ranks(ready.modules->workshop()), advice_after_death(job_));
+    together(ready.transport, [&](Inputs&) {
+      if (ready.transport.rank() == 0)
+        results_ = std::make_unique<Results>(job_.options, job_.spec, ready.model, ready.simulation.columns(), job_.checkpoints,
+                                             job_.from);
+    });
+    Observer observer{.go_on = [] { return !interrupted(); }};
+    if (job_.checkpoints) {
+      observer.checkpoint = [](const SavedRun&) {};
+      observer.checkpoint_every = job_.checkpoints->contents.request.every;
+    }
+    if (ready.transport.rank() != 0) return observer;
+    observer.row = [this](std::span<const double> row) { results_->write(row); };
+    observer.progress = [this](double t, double end) { results_->show(t, end); };
+    if (job_.checkpoints) observer.checkpoint = [this](const SavedRun& saved) { results_->save(saved); };
+    results_->start(job_.from != nullptr ? job_.from->run.t : 0.0);
+    return observer;
+  }
+
+  /// Ranks that write nothing only tell how it went.
+  int finish(Summary summary) {
+    if (results_) return results_->finish(std::move(summary));
+    if (summary.status == kInterrupted) return exit_code_after_interruption();
+    return summary.completed || summary.model.empty() ? kDone : kFailed;
+  }
+
+ private:
+  const Job& job_;
+  std::unique_ptr<Results> results_;
+};
 
 }  // namespace
 
@@ -249,16 +206,10 @@ int perform_run(const RunOptions& options, const Checkpoint* from, Transport& wo
     read.emplace(read_job(options, from, inputs));
     options.pace();
   });
-  Job& job = *read;
-  const Choice glue = chosen_glue(job.spec, job.notes);
-  if (from != nullptr && from->modules.has_value() != (glue.name != "none"))
-    throw InputError({*options.checkpoint, 0, 0}, "saves a run that was solved in another way",
-                     "the version that has written it");
-  if (glue.name != "none") return run_apart(job, glue, world);
-  if (options.settings.thread_count() > 1)
-    throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
-                     job.spec.modules.empty() ? "a model made of modules" : "a glue other than none");
-  return world.rank() == 0 ? run_as_one(job) : kDone;
+  const Job& job = *read;
+  Writing writing(job);
+  const ModelRunOptions how{options.settings.thread_count(), from != nullptr ? &from->run : nullptr};
+  return writing.finish(run_model(job.spec, world, how, [&](const ReadyRun& ready) { return writing.prepare(ready); }));
 }
 
 void add_common_options(CLI::App& app, RunOptions& options) {

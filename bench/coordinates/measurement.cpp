@@ -59,15 +59,16 @@ std::optional<std::string> Subject::prepare(const std::string& asked) {
     return "it runs in the coordinates " + summary.coordinates;
   EquationsOfMotion& equations = simulation_.equations();
   const auto rk4 = make_chosen(integrators(), model_.settings.integrator, "integrator", solved());
-  State state = simulation_.state(), next = state;
+  Instant now = simulation_.instant(), next = now;
+  VecX<double> rates;
   const double h = model_.settings.step;
   while (states_.size() < kStates) {
     for (int k = 0; k < kStepsBetween; ++k) {
-      if (Status status = equations.evaluate(state, rates_); !status.ok()) return status.trouble;
-      if (Status status = rk4->step(equations, state, rates_, h, next); !status.ok()) return status.trouble;
-      std::swap(state, next);
+      if (Status status = equations.evaluate(now, rates); !status.ok()) return status.trouble;
+      if (Status status = rk4->step(equations, now, rates, h, next); !status.ok()) return status.trouble;
+      std::swap(now, next);
     }
-    states_.push_back(state);
+    unpack(now, solved().tree.nq, solved().tree.nv, states_.emplace_back());
   }
   const double begin = busy_seconds();
   if (auto trouble = evaluate_all()) return trouble;

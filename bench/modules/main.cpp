@@ -17,8 +17,9 @@
 #include <string_view>
 
 #include "linkwork/io/model_file.h"
-#include "linkwork/modules/assembly_run.h"
 #include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/assembly_system.h"
+#include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/mpi_world.h"
 #include "linkwork/transport/thread_team.h"
 
@@ -44,13 +45,15 @@ Spec chain(const Size& size) {
 
 /// One run on the ranks of a transport; complete on rank 0.
 Json measured(const Size& size, const AssemblyPlan& plan, Transport& transport, const char* kind) {
-  AssemblyRun run(plan, plan.settings.glue, transport);
+  auto system = std::make_unique<AssemblySystem>(plan, plan.settings.glue, transport);
+  Workshop& workshop = system->workshop();
+  Simulation run(std::move(system));
   transport.wait_for_all();
   const auto before = std::chrono::steady_clock::now();
-  const double busy_before = busy_seconds() - run.workshop().transport().traffic().busy_seconds;
+  const double busy_before = busy_seconds() - workshop.transport().traffic().busy_seconds;
   const Summary summary = run.run();
   const double wall = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
-  const MeteredTransport::Traffic traffic = run.workshop().transport().traffic();
+  const MeteredTransport::Traffic traffic = workshop.transport().traffic();
   // What a rank computes, by the processor's clock: other work on the machine does not count, nor does waiting.
   std::vector<double> work(static_cast<std::size_t>(transport.size()), 0.0);
   std::vector<int> ends;

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "linkwork/dynamics/formulation.h"
-#include "linkwork/dynamics/integrator.h"
-#include "linkwork/dynamics/stabilization.h"
 #include "linkwork/model/spec.h"
 
 namespace linkwork {
+
+struct Model;
 
 struct OptionInfo {
   std::string name;

@@ -5,6 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -19,6 +20,9 @@ EquationsOfMotion::EquationsOfMotion(const Model& model, std::unique_ptr<Formula
       sharing_(model) {
   if (gives_ != Equations::kAcceleration) residual_ = std::make_unique<MotionResidual>(model);
 }
+
+EquationsOfMotion::EquationsOfMotion(EquationsOfMotion&&) noexcept = default;
+EquationsOfMotion::~EquationsOfMotion() = default;
 
 void EquationsOfMotion::complete() {
   formulation_->complete(system_, solution_);
@@ -70,6 +74,42 @@ Status EquationsOfMotion::evaluate_stage(State& state, Derivative& rates) {
   if (is_nearly_singular())
     if (Status status = project(state); !status.ok()) return status;
   return evaluate(state, rates);
+}
+
+Status EquationsOfMotion::evaluate(Instant& at, VecX<double>& rates) {
+  unpack_into(at, at_);
+  if (Status status = evaluate(at_, rates_); !status.ok()) return status;
+  pack(at_, at);
+  pack(rates_, rates);
+  return {};
+}
+
+Status EquationsOfMotion::evaluate_stage(Instant& at, VecX<double>& rates) {
+  if (is_nearly_singular())
+    if (Status status = project(at); !status.ok()) return status;
+  return evaluate(at, rates);
+}
+
+Status EquationsOfMotion::project(Instant& at) {
+  if (formulation_->holds_constraints()) return {};
+  unpack_into(at, moved_state_);
+  const Status status = project(moved_state_);
+  pack(moved_state_, at);
+  return status;
+}
+
+void EquationsOfMotion::normalize(VecX<double>& y) const { normalize_quaternions(model().tree, y.data()); }
+
+/// Of positions and velocities.
+double EquationsOfMotion::error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) {
+  const Settings& settings = model().settings;
+  const Eigen::Index count = model().tree.nq + model().tree.nv;
+  double sum = 0.0;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const double weight = settings.atol + settings.rtol * std::max(std::abs(from[i]), std::abs(to[i]));
+    sum += std::pow(error[i] / weight, 2);
+  }
+  return std::sqrt(sum / static_cast<double>(std::max<Eigen::Index>(1, count)));
 }
 
 /// Friction that slides needs the normal forces, which the solution gives, which depends on the friction.

@@ -3,27 +3,24 @@
 #include <algorithm>
 #include <memory>
 
+#include "linkwork/dynamics/differential_equation.h"
 #include "linkwork/dynamics/formulation.h"
 #include "linkwork/dynamics/load_sharing.h"
-#include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/dynamics/stabilization.h"
 
 namespace linkwork {
 
-/// Rates of everything in a State.
-struct Derivative {
-  VecX<double> qdot;
-  VecX<double> vdot;
-  double power = 0.0;
-  VecX<double> zdot;
-};
+class MotionResidual;
+struct Linearization;
 
 /// Model + formulation + stabilization: all an integrator sees. Accelerations are always to be had; the residual if the
 /// formulation gives a differential-algebraic equation.
-class EquationsOfMotion {
+class EquationsOfMotion : public DifferentialEquation {
  public:
   EquationsOfMotion(const Model& model, std::unique_ptr<Formulation> formulation, std::unique_ptr<Stabilization> stabilization,
                     Equations gives = Equations::kAcceleration);
+  EquationsOfMotion(EquationsOfMotion&&) noexcept;
+  ~EquationsOfMotion() override;
 
   /// Gives a start what the formulation integrates beside the motion.
   void start(State& state) { formulation_->start(system_, state); }
@@ -40,8 +37,7 @@ class EquationsOfMotion {
   /// The same at a state inside a step. Near a singular position small constraint errors make large accelerations: there the
   /// state is first moved back onto the constraints, if the stabilization does that.
   Status evaluate_stage(State& state, Derivative& rates);
-  /// Whether the constraints were nearly dependent when last evaluated, much more than they were elsewhere.
-  bool is_nearly_singular() const {
+  bool is_nearly_singular() const override {
     return solution_.rank.weakest < std::max(kVeryWeak, kWeaker * strongest_) || solution_.rank.rank < most_rank_;
   }
   Equations gives() const { return gives_; }
@@ -60,12 +56,22 @@ class EquationsOfMotion {
   /// Has the solution hold all multipliers: evaluate() computes only what the motion needs.
   void complete();
 
+  // As an integrator sees it, see pack().
+  Status evaluate(Instant& at, VecX<double>& rates) override;
+  Status evaluate_stage(Instant& at, VecX<double>& rates) override;
+  Status project(Instant& at) override;
+  void normalize(VecX<double>& y) const override;
+  double error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) override;
+  EquationsOfMotion* equations_of_motion() override { return this; }
+
   System& system() { return system_; }
   const Solution& solution() const { return solution_; }
   const Model& model() const { return system_.model(); }
-  long evaluations() const { return evaluations_; }
+  long evaluations() const override { return evaluations_; }
 
  private:
+  void unpack_into(const Instant& at, State& state) const { unpack(at, model().tree.nq, model().tree.nv, state); }
+
   static constexpr double kWeaker = 1e-3, kVeryWeak = 1e-7;  // what is left of a row, squared: see rank.h
 
   Status solve();
@@ -74,6 +80,8 @@ class EquationsOfMotion {
   void finish_inactive_rows();
 
   System system_;
+  State at_, moved_state_;  // of what an integrator last evaluated and projected
+  Derivative rates_;
   std::unique_ptr<Formulation> formulation_;
   std::unique_ptr<Stabilization> stabilization_;
   Equations gives_;

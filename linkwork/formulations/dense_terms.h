@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "linkwork/dynamics/catalog.h"
+#include "linkwork/dynamics/formulation.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/linalg/ranked_rows.h"
 

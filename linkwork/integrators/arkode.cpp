@@ -17,7 +17,7 @@ class Arkode : public SundialsIntegrator {
   int order() const override { return order_; }
 
  private:
-  void begin(double t, const Derivative&) override {
+  void begin(double t, const VecX<double>&) override {
     if (made() && solver_ != nullptr) {
       ARKStepReset(solver_, t, y());
       return;

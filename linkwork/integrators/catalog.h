@@ -1,6 +1,7 @@
 #pragma once
 
 #include "linkwork/dynamics/catalog.h"
+#include "linkwork/dynamics/integrator.h"
 
 namespace linkwork {
 

@@ -23,7 +23,7 @@ class Cvode : public SundialsIntegrator {
   int order() const override { return most_order_; }
 
  private:
-  void begin(double t, const Derivative&) override {
+  void begin(double t, const VecX<double>&) override {
     if (made() && solver_ != nullptr) {
       CVodeReInit(solver_, t, y());
       return;

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/integrators/sundials.h"
 #include "linkwork/linalg/pattern_lu.h"
@@ -34,14 +35,14 @@ class Ida : public SundialsIntegrator {
   ~Ida() override { IDAFree(&solver_); }
 
   int order() const override { return 5; }
-  Status step(EquationsOfMotion& motion, const State& from, const Derivative& rates, double h, State& to) override {
-    form_ = motion.gives();
-    const std::vector<char>& dependent = motion.solution().dependent;
+  Status step(DifferentialEquation& stepped, const Instant& from, const VecX<double>& rates, double h, Instant& to) override {
+    form_ = stepped.equations_of_motion()->gives();
+    const std::vector<char>& dependent = stepped.equations_of_motion()->solution().dependent;
     if (dropped_.size() != dependent.size() || std::ranges::count(dropped_, 1) != std::ranges::count(dependent, 1)) {
       dropped_ = dependent;  // another set of equations
       begin_anew();
     }
-    return SundialsIntegrator::step(motion, from, rates, h, to);
+    return SundialsIntegrator::step(stepped, from, rates, h, to);
   }
 
  private:
@@ -51,16 +52,16 @@ class Ida : public SundialsIntegrator {
   int first_mu() const { return state_size() + m_; }
   bool dropped(int row) const { return dropped_[static_cast<std::size_t>(row)] != 0; }
 
-  void begin(double t, const Derivative& rates) override {
+  void begin(double t, const VecX<double>& rates) override {
     dropped_ = equations().solution().dependent;
     lambda_ = equations().solution().lambda;
     Eigen::Map<VecX<double>>(N_VGetArrayPointer(y()) + first_lambda(), m_) = lambda_;
     if (!ydot_ || N_VGetLength(ydot_.get()) != size()) ydot_.reset(N_VClone(y()));
     N_VConst(0.0, ydot_.get());
-    Eigen::Map<VecX<double>>(N_VGetArrayPointer(ydot_.get()), state_size()) << rates.qdot, rates.vdot, rates.power, rates.zdot;
+    Eigen::Map<VecX<double>>(N_VGetArrayPointer(ydot_.get()), state_size()) = rates;
     first_step_ = first_step(rates);
     beginning_ = true;
-    if (stabilized()) take_correction_space(t, rates.vdot);
+    if (stabilized()) take_correction_space(t, rates.segment(nq(), nv()));
     if (made() && solver_ != nullptr)
       IDAReInit(solver_, t, y(), ydot_.get());
     else
@@ -70,14 +71,14 @@ class Ida : public SundialsIntegrator {
 
   /// What the error test allows a first step of order one, by the curvature of q. The solver's own choice can be so short that
   /// differences drown in rounding.
-  double first_step(const Derivative& rates) const {
+  double first_step(const VecX<double>& rates) const {
     constexpr double kCautious = 0.1;
     const double* const at = N_VGetArrayPointer(y());
     double sum = 0.0;
     for (const Node& node : model().tree.nodes)
       for (int k = 0; k < velocity_count(node.kind); ++k) {
         const double q = velocity_count(node.kind) == 1 ? at[node.q] : 1.0;
-        sum += std::pow(rates.vdot[node.v + k] / (rtol() * std::abs(q) + atol()), 2);
+        sum += std::pow(rates[nq() + node.v + k] / (rtol() * std::abs(q) + atol()), 2);
       }
     const double curvature = std::sqrt(sum / std::max(1, nv()));
     return kCautious / std::sqrt(std::max(curvature, 1.0));

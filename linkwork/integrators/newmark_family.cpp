@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/linalg/pattern_lu.h"
 #include "linkwork/tree/kinematics.h"
@@ -51,19 +53,24 @@ class NewmarkFamily : public Integrator {
 
   int order() const override { return std::abs(c_.gamma + c_.am - c_.af - 0.5) < 1e-12 ? 2 : 1; }
 
-  Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) override {
+  Status step(DifferentialEquation& stepped, const Instant& given, const VecX<double>& given_rates, double h,
+              Instant& to) override {
+    EquationsOfMotion& equations = *stepped.equations_of_motion();
+    const Tree& tree = equations.model().tree;
+    unpack(given, tree.nq, tree.nv, from_);
+    unpack(given_rates, tree.nq, tree.nv, rates_);
     stabilized_ = equations.gives() == Equations::kIndex2;
-    if (!continues(from, h)) begin(equations, rates);
+    if (!continues(from_, h)) begin(equations, rates_);
     take_rank(equations.solution().dependent, h);
-    from_ = &from;
-    if (Status status = solve_step(equations, h, to); !status.ok()) return status;
+    if (Status status = solve_step(equations, h, to_); !status.ok()) return status;
     const System& system = equations.system();
-    to.work = from.work + 0.5 * h * (rates.power + system.applied_power() + lambda_.dot(system.terms().u));
-    to.z = from.z;
+    to_.work = from_.work + 0.5 * h * (rates_.power + system.applied_power() + lambda_.dot(system.terms().u));
+    to_.z = from_.z;
     a_ = a1_;
     y_ = y1_;
-    end_time_ = to.t;
-    end_v_ = to.v;
+    end_time_ = to_.t;
+    end_v_ = to_.v;
+    pack(to_, to);
     return {};
   }
 
@@ -112,15 +119,15 @@ class NewmarkFamily : public Integrator {
   /// (1) to (3): the state that belongs to vdot1 and mu.
   void place(const Tree& tree, double h, State& to) {
     a1_ = ((1.0 - c_.af) * y1_ + c_.af * y_ - c_.am * a_) / (1.0 - c_.am);
-    d_ = h * from_->v + h * h * ((0.5 - c_.beta) * a_ + c_.beta * a1_);
+    d_ = h * from_.v + h * h * ((0.5 - c_.beta) * a_ + c_.beta * a1_);
     if (stabilized_)
       for (int c = 0; c < static_cast<int>(A0_.cols()); ++c)
         for (SparseMatrix::InnerIterator along(A0_, c); along; ++along)
           d_[c] += beta_ * weights_[c] * along.value() * mu_[along.row()];
-    to.t = from_->t + h;
-    to.q = from_->q;
+    to.t = from_.t + h;
+    to.q = from_.q;
     displace(tree, to.q.data(), d_.data());
-    to.v = from_->v + h * ((1.0 - c_.gamma) * a_ + c_.gamma * a1_);
+    to.v = from_.v + h * ((1.0 - c_.gamma) * a_ + c_.gamma * a1_);
   }
 
   /// (4), the constraints in the measure of accelerations.
@@ -155,7 +162,7 @@ class NewmarkFamily : public Integrator {
       y1_ += x_.head(n_);
       lambda_ += x_.segment(n_, m_);
       if (stabilized_) mu_ += x_.tail(m_);
-      const double change = gamma_ * largest(x_.head(n_)) / (1.0 + largest(from_->v));
+      const double change = gamma_ * largest(x_.head(n_)) / (1.0 + largest(from_.v));
       if (!std::isfinite(change)) return false;
       place(equations.model().tree, h, to);
       evaluate(equations, to);
@@ -266,7 +273,8 @@ class NewmarkFamily : public Integrator {
   int n_, m_;
   double phi_small_;
   bool stabilized_ = false;
-  const State* from_ = nullptr;
+  State from_, to_;
+  Derivative rates_;
 
   // Carried from step to step.
   VecX<double> a_, y_, lambda_;

@@ -1,3 +1,4 @@
+#include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/tree/kinematics.h"
 
@@ -9,13 +10,12 @@ namespace {
 class SemiImplicitEuler : public Integrator {
  public:
   int order() const override { return 1; }
-  Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) override {
-    to.v = from.v + h * rates.vdot;
-    to.q = from.q;
-    moved_ = h * to.v;
-    displace(equations.model().tree, to.q.data(), moved_.data());
-    to.work = from.work + h * rates.power;
-    to.z = from.z + h * rates.zdot;
+  Status step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h, Instant& to) override {
+    const Tree& tree = equations.equations_of_motion()->model().tree;
+    to.y = from.y + h * rates;
+    to.y.head(tree.nq) = from.y.head(tree.nq);
+    moved_ = h * to.y.segment(tree.nq, tree.nv);
+    displace(tree, to.y.data(), moved_.data());
     to.t = from.t + h;
     return {};
   }

@@ -24,24 +24,9 @@ SUNContext make_context() {
 void ignore_sundials_error(int, const char*, const char*, char*, void*) {}
 
 SundialsIntegrator::SundialsIntegrator(const Model& model, std::string name)
-    : model_(model), name_(std::move(name)), nq_(model.tree.nq), nv_(model.tree.nv), context_(make_context()) {
-  state_.q.resize(nq_);
-  state_.v.resize(nv_);
-}
+    : model_(model), name_(std::move(name)), nq_(model.tree.nq), nv_(model.tree.nv), context_(make_context()) {}
 
 SundialsIntegrator::~SundialsIntegrator() = default;
-
-void SundialsIntegrator::pack(const State& state, N_Vector y) const {
-  Eigen::Map<VecX<double>>(N_VGetArrayPointer(y), state_size()) << state.q, state.v, state.work, state.z;
-}
-
-void SundialsIntegrator::unpack(const N_Vector y, State& state) const {
-  const Eigen::Map<const VecX<double>> all(N_VGetArrayPointer(y), state_size());
-  state.q = all.head(nq_);
-  state.v = all.segment(nq_, nv_);
-  state.work = all[nq_ + nv_];
-  state.z = all.tail(nz_);
-}
 
 N_Vector SundialsIntegrator::absolute_tolerances() {
   constexpr double kAny = 1e30;
@@ -50,20 +35,18 @@ N_Vector SundialsIntegrator::absolute_tolerances() {
   return tolerances_.get();
 }
 
-bool SundialsIntegrator::continues(const State& from) const {
+bool SundialsIntegrator::continues(const Instant& from) const {
   constexpr double kTold = 10.0;  // of the tolerances, root mean square: about what the error of a run comes to
-  if (!made_ || interrupted_ || std::abs(from.t - step_end_) > 1e-6 * (step_end_ - step_start_) || from.z.size() != nz_)
+  if (!made_ || interrupted_ || std::abs(from.t - step_end_) > 1e-6 * (step_end_ - step_start_) || from.y.size() != state_size_)
     return false;
   double sum = 0.0;
-  const auto add = [&](const VecX<double>& now, const VecX<double>& then) {
-    for (Eigen::Index i = 0; i < now.size(); ++i) sum += std::pow((now[i] - then[i]) / (atol() + rtol() * std::abs(then[i])), 2);
-  };
-  add(from.q, left_.q), add(from.v, left_.v), add(from.z, left_.z);
-  return std::sqrt(sum / std::max(1, nq_ + nv_ + nz_)) <= kTold;
+  for (int i = 0; i < state_size_; ++i)
+    if (i != nq_ + nv_) sum += std::pow((from.y[i] - left_[i]) / (atol() + rtol() * std::abs(left_[i])), 2);
+  return std::sqrt(sum / std::max(1, state_size_ - 1)) <= kTold;
 }
 
-void SundialsIntegrator::begin_at(const State& from, const Derivative& rates) {
-  nz_ = static_cast<int>(from.z.size());
+void SundialsIntegrator::begin_at(const Instant& from, const VecX<double>& rates) {
+  state_size_ = static_cast<int>(from.y.size());
   if (made_) rejected_before_ += rejected_now();
   if (!y_ || N_VGetLength(y_.get()) != size()) {
     y_.reset(N_VNew_Serial(size(), context()));
@@ -72,14 +55,15 @@ void SundialsIntegrator::begin_at(const State& from, const Derivative& rates) {
     made_ = false;
   }
   N_VConst(0.0, y_.get());
-  pack(from, y_.get());
+  state_in(y_.get()) = from.y;
   begin(from.t, rates);
   made_ = true;
   interrupted_ = false;
 }
 
-Status SundialsIntegrator::step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) {
-  equations_ = &equations;
+Status SundialsIntegrator::step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h,
+                                Instant& to) {
+  equations_ = equations.equations_of_motion();
   trouble_.clear();
   const bool anew = !continues(from);
   if (anew) begin_at(from, rates);
@@ -93,35 +77,35 @@ Status SundialsIntegrator::step(EquationsOfMotion& equations, const State& from,
     made_ = false;
     return {fmt::format("integrator '{}' gives up: {}", name_, trouble_.empty() ? describe_failure(flag) : trouble_)};
   }
-  unpack(y_.get(), to);
   to.t = reached;
-  normalize_quaternions(model_.tree, to.q.data());
+  to.y = state_in(y_.get());
+  equations_->normalize(to.y);
   step_start_ = from.t;
   step_end_ = reached;
-  left_ = to;
+  left_ = to.y;
   return {};
 }
 
-void SundialsIntegrator::interpolate(double t, State& at) const {
+void SundialsIntegrator::interpolate(double t, Instant& at) const {
   interpolate_to(t, inside_.get());
-  unpack(inside_.get(), at);
   at.t = t;
-  normalize_quaternions(model_.tree, at.q.data());
+  at.y = state_in(inside_.get());
+  equations_->normalize(at.y);
 }
 
 int SundialsIntegrator::rates_at(N_Vector ydot) {
-  if (Status status = equations_->evaluate(state_, rates_); !status.ok()) {
+  if (Status status = equations_->evaluate(at_, rates_); !status.ok()) {
     trouble_ = status.trouble;
     return 1;
   }
-  Eigen::Map<VecX<double>>(N_VGetArrayPointer(ydot), state_size()) << rates_.qdot, rates_.vdot, rates_.power, rates_.zdot;
+  state_in(ydot) = rates_;
   return 0;
 }
 
 int SundialsIntegrator::right_side(realtype t, N_Vector y, N_Vector ydot, void* user_data) {
   SundialsIntegrator& self = *static_cast<SundialsIntegrator*>(user_data);
-  self.unpack(y, self.state_);
-  self.state_.t = t;
+  self.at_.y = self.state_in(y);
+  self.at_.t = t;
   return self.rates_at(ydot);
 }
 
@@ -131,17 +115,17 @@ int SundialsIntegrator::projected_right_side(realtype t, N_Vector y, N_Vector yd
 }
 
 bool SundialsIntegrator::take_projected(double t, N_Vector y) {
-  unpack(y, state_);
-  state_.t = t;
-  normalize_quaternions(model_.tree, state_.q.data());
-  const Status status = equations_->project(state_);
+  at_.y = state_in(y);
+  at_.t = t;
+  equations_->normalize(at_.y);
+  const Status status = equations_->project(at_);
   if (!status.ok()) trouble_ = status.trouble;
   return status.ok();
 }
 
 int SundialsIntegrator::project(double t, N_Vector y) {
   if (!take_projected(t, y)) return 1;
-  pack(state_, y);
+  state_in(y) = at_.y;
   return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 
+#include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/integrator.h"
 
 namespace linkwork {
@@ -39,15 +40,15 @@ class SundialsIntegrator : public Integrator {
   bool controls_step() const override { return true; }
   bool interpolates() const override { return true; }
   long rejected_steps() const override { return rejected_before_ + rejected_now(); }
-  Status step(EquationsOfMotion& equations, const State& from, const Derivative& rates, double h, State& to) override;
-  void interpolate(double t, State& at) const override;
+  Status step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h, Instant& to) override;
+  void interpolate(double t, Instant& at) const override;
   void forget() override { begin_anew(); }
 
  protected:
   /// The next step begins anew, whatever the state is.
   void begin_anew() { interrupted_ = true; }
   /// Makes the solver, or starts it anew, from y() at time t.
-  virtual void begin(double t, const Derivative& rates) = 0;
+  virtual void begin(double t, const VecX<double>& rates) = 0;
   /// One step from where it is, not beyond `stop`; y() and t are then where it got. A negative return value is a failure.
   virtual int advance(double stop, double& t) = 0;
   virtual int interpolate_to(double t, N_Vector y) const = 0;
@@ -64,8 +65,6 @@ class SundialsIntegrator : public Integrator {
   /// y moved onto the constraints, if the stabilization does that. 0, or 1 if it cannot.
   int project(double t, N_Vector y);
 
-  void pack(const State& state, N_Vector y) const;
-  void unpack(const N_Vector y, State& state) const;
   /// Absolute tolerances; of the work done so large that it is no matter of step control.
   N_Vector absolute_tolerances();
   double rtol() const { return model_.settings.rtol; }
@@ -77,27 +76,28 @@ class SundialsIntegrator : public Integrator {
   EquationsOfMotion& equations() const { return *equations_; }
   SUNContext context() const { return context_.get(); }
   N_Vector y() const { return y_.get(); }
-  int state_size() const { return nq_ + nv_ + 1 + nz_; }
+  int state_size() const { return state_size_; }
   int size() const { return state_size() + extra(); }
   int nq() const { return nq_; }
   int nv() const { return nv_; }
   bool made() const { return made_; }
 
  private:
-  bool continues(const State& from) const;
-  void begin_at(const State& from, const Derivative& rates);
+  bool continues(const Instant& from) const;
+  void begin_at(const Instant& from, const VecX<double>& rates);
+  Eigen::Map<VecX<double>> state_in(N_Vector y) const { return {N_VGetArrayPointer(y), state_size_}; }
   bool take_projected(double t, N_Vector y);
   int rates_at(N_Vector ydot);
 
   const Model& model_;
   std::string name_;
-  int nq_, nv_, nz_ = 0;
+  int nq_, nv_, state_size_ = 0;
   OwnedContext context_;
   OwnedVector y_, tolerances_, inside_;
   EquationsOfMotion* equations_ = nullptr;
-  State state_;
-  Derivative rates_;
-  State left_;  // the state as the last step left it
+  Instant at_;
+  VecX<double> rates_;
+  VecX<double> left_;  // as the last step left it
   double step_start_ = 0.0, step_end_ = 0.0;
   bool made_ = false, interrupted_ = false;
   std::string trouble_;

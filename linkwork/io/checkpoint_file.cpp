@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 constexpr std::string_view kMark = "linkwork checkpoint";
 
 // Numbers JSON has no name for are texts.
@@ -85,7 +85,7 @@ void fields(Archive& at, EventRecord& x) {
 template <class Archive>
 void fields(Archive& at, GlueSummary& x) {
   at("sticky", x.sticky), at("sticky_velocity", x.sticky_velocity), at("most_iterations", x.most_iterations);
-  at("iterations_sum", x.mean_iterations), at("iterations", x.iterations);
+  at("iterations_sum", x.mean_iterations), at("iterations", x.iterations), at("pretty", x.pretty);
 }
 
 template <class Archive>
@@ -94,15 +94,7 @@ void fields(Archive& at, Summary& x) {
   at("integrator", x.integrator), at("glue", x.glue), at("steps", x.steps), at("rejected_steps", x.rejected_steps);
   at("position_error_max", x.position_error_max), at("velocity_error_max", x.velocity_error_max);
   at("dof", x.dof), at("rows", x.rows), at("rank", x.rank), at("redundant", x.redundant);
-  at("warnings", x.warnings), at("notes", x.notes);
-}
-
-template <class Archive>
-void fields(Archive& at, SavedProgress& x) {
-  at("t", x.t), at("outputs", x.outputs), at("h", x.h), at("usual_h", x.usual_h), at("energy_start", x.energy_start);
-  at("potential_start", x.potential_start), at("imbalance", x.imbalance), at("exchanged", x.exchanged);
-  at("start_rank", x.start_rank), at("row", x.row), at("next_checkpoint", x.next_checkpoint);
-  at("wall_seconds", x.wall_seconds), at("summary", x.summary);
+  at("warnings", x.warnings), at("notes", x.notes), at("modules", x.modules);
 }
 
 template <class Archive>
@@ -115,16 +107,23 @@ void fields(Archive& at, SavedSwitching& x) {
 }
 
 template <class Archive>
-void fields(Archive& at, SavedRun& x) {
-  at("progress", x.progress), at("q", x.q), at("v", x.v), at("z", x.z), at("work", x.work), at("memory", x.memory);
-  at("grid", x.grid), at("evaluations", x.evaluations), at("warned_rank", x.warned_rank), at("warned_remark", x.warned_remark);
-  at("warned_singular", x.warned_singular), at("warned_limit", x.warned_limit), at("switching", x.switching);
+void fields(Archive& at, Remarks::Remark& x) {
+  at("t", x.t), at("about", x.about), at("text", x.text);
 }
 
 template <class Archive>
-void fields(Archive& at, SavedAssembly& x) {
-  at("progress", x.progress), at("steps", x.steps), at("rejected_steps", x.rejected_steps), at("evaluations", x.evaluations);
-  at("x", x.x), at("memory", x.memory), at("glue", x.glue), at("remarks", x.remarks), at("modules", x.modules);
+void fields(Archive& at, SavedPart& x) {
+  at("x", x.x), at("memory", x.memory);
+}
+
+template <class Archive>
+void fields(Archive& at, SavedRun& x) {
+  at("t", x.t), at("outputs", x.outputs), at("grid", x.grid), at("h", x.h), at("usual_h", x.usual_h);
+  at("evaluations", x.evaluations), at("energy_start", x.energy_start), at("potential_start", x.potential_start);
+  at("imbalance", x.imbalance), at("exchanged", x.exchanged), at("energy_known", x.energy_known), at("row", x.row);
+  at("next_checkpoint", x.next_checkpoint), at("wall_seconds", x.wall_seconds), at("remarks", x.remarks);
+  at("summary", x.summary), at("parts", x.parts), at("start_rank", x.start_rank), at("switching", x.switching);
+  at("glue", x.glue), at("glue_notes", x.glue_notes);
 }
 
 template <class Archive>
@@ -141,7 +140,7 @@ void fields(Archive& at, Checkpoint::ModelText& x) {
 template <class Archive>
 void fields(Archive& at, Checkpoint& x) {
   at("program", x.program), at("request", x.request), at("files", x.files), at("rows", x.rows), at("bytes", x.bytes);
-  at("checksum", x.checked), at("pretty", x.pretty), at("one_piece", x.one_piece), at("modules", x.modules);
+  at("checksum", x.checked), at("run", x.run);
 }
 
 template <class T>
@@ -240,14 +239,16 @@ bool all_finite(const std::vector<double>& numbers) {
 bool is_count(long number) { return number >= 0 && number < (1L << 62); }
 
 /// What no run can have saved: it would be stepped backwards, or without end.
-void check_progress(const SavedProgress& progress) {
-  require(std::isfinite(progress.t) && progress.t >= 0.0, "its time is not a number >= 0");
-  require(std::isfinite(progress.h) && progress.h > 0.0, "its step is not a number > 0");
-  require(std::isfinite(progress.usual_h) && progress.usual_h >= 0.0, "its usual step is not a number >= 0");
-  require(is_count(progress.outputs) && is_count(progress.next_checkpoint), "rows or checkpoints are counted below 0");
-  require(progress.start_rank >= 0 && std::isfinite(progress.wall_seconds) && progress.wall_seconds >= 0.0,
-          "rank or wall time are below 0");
-  require(is_count(progress.summary.steps) && is_count(progress.summary.rejected_steps), "steps are counted below 0");
+void check_run(const SavedRun& run) {
+  require(std::isfinite(run.t) && run.t >= 0.0, "its time is not a number >= 0");
+  require(std::isfinite(run.h) && run.h > 0.0, "its step is not a number > 0");
+  require(std::isfinite(run.usual_h) && run.usual_h >= 0.0, "its usual step is not a number >= 0");
+  require(is_count(run.outputs) && is_count(run.next_checkpoint), "rows or checkpoints are counted below 0");
+  require(is_count(run.grid) && is_count(run.evaluations), "steps or evaluations are counted below 0");
+  require(run.start_rank >= 0 && std::isfinite(run.wall_seconds) && run.wall_seconds >= 0.0, "rank or wall time are below 0");
+  require(is_count(run.summary.steps) && is_count(run.summary.rejected_steps), "steps are counted below 0");
+  require(std::ranges::all_of(run.parts, [](const SavedPart& part) { return all_finite(part.x); }) && all_finite(run.glue),
+          "its state is not finite");
 }
 
 void check_numbers(const Checkpoint& checkpoint) {
@@ -256,18 +257,7 @@ void check_numbers(const Checkpoint& checkpoint) {
   require(is_count(checkpoint.rows), "rows are counted below 0");
   require(std::filesystem::path(request.model).is_absolute() && std::filesystem::path(request.out).is_absolute(),
           "its paths are not absolute");
-  require(checkpoint.one_piece.has_value() != checkpoint.modules.has_value(), "it saves no run");
-  if (const auto& run = checkpoint.one_piece) {
-    check_progress(run->progress);
-    require(all_finite(run->q) && all_finite(run->v) && all_finite(run->z), "its state is not finite");
-    require(is_count(run->grid) && is_count(run->evaluations), "steps or evaluations are counted below 0");
-  }
-  if (const auto& run = checkpoint.modules) {
-    check_progress(run->progress);
-    require(std::ranges::all_of(run->x, all_finite) && all_finite(run->glue), "its state is not finite");
-    require(is_count(run->steps) && is_count(run->rejected_steps) && is_count(run->evaluations),
-            "steps or evaluations are counted below 0");
-  }
+  check_run(checkpoint.run);
 }
 
 /// What is there, links not followed.

@@ -2,13 +2,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "linkwork/modules/saved_assembly.h"
 #include "linkwork/simulation/saved_run.h"
 
 namespace linkwork {
@@ -35,11 +33,7 @@ struct Checkpoint {
   long rows = 0;              // of the trajectory file,
   std::uint64_t bytes = 0;    // its size,
   std::uint64_t checked = 0;  // and checksum
-  double pretty = 0.0;        // largest difference from the run in one piece so far
-  std::optional<SavedRun> one_piece;
-  std::optional<SavedAssembly> modules;
-
-  double time() const { return one_piece ? one_piece->progress.t : modules ? modules->progress.t : 0.0; }
+  SavedRun run;
 };
 
 /// One line with format, length and checksum, then a JSON object. Numbers are read back as the same doubles.

@@ -32,6 +32,8 @@ struct AssemblyPlan {
   std::vector<SpringLink> springs;
   Nest nest;                       // of the modules
   std::vector<std::string> notes;  // for the summary: what was chosen or changed for the user
+  double length = 1.0;             // size of the whole, m,
+  double energy = 0.0;             // and the energy that gravity can move in it, J: errors are judged by them
 
   /// Pairs of modules with a joint or spring between them.
   std::vector<std::pair<int, int>> joined() const;

@@ -73,6 +73,8 @@ void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport, 
       const State start = assemble(*model, report);
       values = joint_values(*model, start.q, start.v);
       if (!report.moved.empty()) plan.notes.push_back(describe(report));
+      plan.length = model->units.length;
+      for (const Body& body : model->bodies) plan.energy += body.mass * model->tree.gravity.norm() * plan.length;
     } catch (const InputError& error) {
       trouble = error.what();
     }

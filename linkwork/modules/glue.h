@@ -46,6 +46,8 @@ class Glue {
   virtual double weakest() const { return 1.0; }
   /// Independent rows of the connections, at the last evaluated state. All ranks call it.
   virtual int connection_rank() = 0;
+  /// Of them, those that this rank knows of.
+  virtual int own_rank() const { return 0; }
   /// Of a dependent row that asks for another acceleration than those it depends on: in words, or empty.
   virtual std::string contradiction() const { return {}; }
   /// What is to be said of the choice or the course of the run, once.

@@ -362,6 +362,13 @@ int Hierarchy::rank_sum() {
   return static_cast<int>(shared);
 }
 
+int Hierarchy::own_rank() const {
+  int sum = 0;
+  for (const Group& group : groups_)
+    if (is_here(group) || is_shared(group)) sum += group.rank.rank;
+  return sum;
+}
+
 int Hierarchy::numbers_exposed() const {
   int numbers = 0;
   for (const Group& group : groups_)

@@ -40,6 +40,8 @@ class Hierarchy {
   const std::vector<ConnectionResult>& results() const { return results_; }
   /// Of all connections' rows; known to rank 0 when groups' ranks have been added up, see rank_sum().
   int rank_sum();
+  /// Of the groups that this rank solves.
+  int own_rank() const;
   double weakest() const { return weakest_; }
   /// The largest acceleration that a dependent row asks for in vain, and its connection; after down().
   double inconsistency() const { return inconsistency_; }

@@ -13,6 +13,7 @@
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/modules/module_equations.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/limit_watch.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "linkwork/tree/rnea.h"
@@ -110,7 +111,7 @@ class PortedSchur : public Formulation {
 class ModelModule : public Module, private ModuleEquations {
  public:
   ModelModule(Model model, const std::vector<FrameSpec>& ports, std::vector<double> start_values)
-      : model_(std::move(model)), start_values_(std::move(start_values)), recorder_(model_) {
+      : model_(std::move(model)), start_values_(std::move(start_values)), recorder_(model_), limits_(model_) {
     auto formulation = std::make_unique<PortedSchur>(model_, port_frames(ports));
     schur_ = formulation.get();
     equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(formulation), adjusting(model_));
@@ -191,7 +192,10 @@ class ModelModule : public Module, private ModuleEquations {
     return {};
   }
 
-  void accept_step() override { equations_->system().accept_turns(); }
+  void accept_step(Remarks& remarks) override {
+    equations_->system().accept_turns();
+    limits_.look(equations_->system(), remarks);
+  }
 
   ModuleErrors errors() const override {
     const ConstraintTerms& terms = equations_->system().terms();
@@ -206,10 +210,10 @@ class ModelModule : public Module, private ModuleEquations {
   Status record(const VecX<double>& Q, std::span<double> row) override {
     schur_->Q = Q;
     if (Status status = equations_->evaluate(state_, recorded_rates_); !status.ok()) return status;
-    const std::span<const double> all = recorder_.record(*equations_, state_.t);
+    recorder_.record(*equations_, state_.t, all_);
     std::size_t at = 0;
-    for (std::size_t c = 0; c < all.size(); ++c)
-      if (recorded_[c]) row[at++] = all[c];
+    for (std::size_t c = 0; c < all_.size(); ++c)
+      if (recorded_[c]) row[at++] = all_[c];
     return {};
   }
 
@@ -324,6 +328,8 @@ class ModelModule : public Module, private ModuleEquations {
   VecX<double> vdot_, lambda_, bias_;
   Derivative recorded_rates_;
   Recorder recorder_;
+  LimitWatch limits_;
+  std::vector<double> all_;     // a row with all columns
   std::vector<char> recorded_;  // by column of the recorder
   std::vector<std::string> columns_;
 };

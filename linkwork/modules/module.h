@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "linkwork/dynamics/status.h"
+#include "linkwork/simulation/remarks.h"
 #include "linkwork/spatial/vector.h"
 
 namespace linkwork {
@@ -70,8 +71,8 @@ class Module {
   /// at the others it is a state, which is corrected.
   virtual Status advance(Level level, const VecX<double>& Q, VecX<double>& out) = 0;
 
-  /// The state of the last kinematics() is where a step ended.
-  virtual void accept_step() {}
+  /// The state of the last kinematics() is where a step ended: what is to be warned of there?
+  virtual void accept_step(Remarks& /*remarks*/) {}
 
   /// How well the state of the last kinematics() meets the module's own constraints.
   virtual ModuleErrors errors() const { return {}; }

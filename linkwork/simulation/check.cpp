@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/simulation/simulation.h"

@@ -2,6 +2,8 @@
 
 #include <memory>
 
+#include "linkwork/simulation/kinematic_solver.h"
+#include "linkwork/simulation/moving_system.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/simulation.h"
 
@@ -9,52 +11,55 @@ namespace linkwork {
 
 /// The motion that drives impose on a mechanism, whatever its masses and forces. At every output time positions are found by
 /// Newton's method from a prediction, then A v = u and A vdot = b are solved with rank decisions: redundant constraints are
-/// allowed ([Wu1997] eq. 4.8). Throws InputError, with names, if the mechanism cannot be closed at the start, or
-/// if its drives leave a motion free.
-class KinematicMotion {
+/// allowed ([Wu1997] eq. 4.8). The columns are those of a run without lambda, force and torque: nothing is known of forces.
+class KinematicSystem : public MovingSystem {
  public:
-  explicit KinematicMotion(const Model& model);
-  ~KinematicMotion();
+  /// Throws InputError, with names, if the mechanism cannot be closed at the start, or if its drives leave a motion free.
+  explicit KinematicSystem(std::shared_ptr<const Model> model);
 
-  /// Those of a Simulation without lambda, force and torque: nothing is known of forces.
-  const std::vector<std::string>& columns() const { return columns_; }
-  const State& state() const { return state_; }
-
-  /// To the end of the settings, or until no position satisfies the constraints; either way the summary says how it went.
-  Summary run(const Observer& observer = {});
+  const Settings& settings() const override { return model_->settings; }
+  const std::vector<std::string>& columns() const override { return columns_; }
+  DifferentialEquation& equations() override { return *equations_; }
+  std::unique_ptr<Integrator> make_integrator() override;
+  Instant begin() const override;
+  Status start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
+  void accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) override;
+  ConstraintErrors errors() const override;
+  std::optional<Energies> energies() override { return {}; }
+  Status record(double t, const std::string& objection, std::vector<double>& row, Remarks& remarks) override;
+  Scales scales() const override { return {model_->units.length, 0.0}; }
+  void save(const Instant& at, SavedRun& saved) override;
+  bool accepts(const SavedRun& saved) override;
+  Status restore(const SavedRun& saved, Instant& at, VecX<double>& rates) override;
 
  private:
-  class Solver;
+  class Stepping;
 
   void check_rows() const;
   void close_start();
   void check_freedom();
-  bool advance_to(double target);
-  bool accept(State&& next);
-  void look();
-  bool is_singular() const;
-  void watch_singularities();
-  void warn_of_singularity(std::string text);
-  void record();
-  bool stop(const std::string& reason);
+  bool is_singular() const { return equations_->solution().rank.rank < model_->tree.nv; }
+  void watch_singularities(const Instant& at, const VecX<double>& rates, Remarks& remarks);
+  void warn_of_singularity(double t, std::string text, Remarks& remarks);
 
-  const Model& model_;
-  const Settings& settings_;
-  Solver* solver_;  // owned by the equations, as their formulation
+  std::shared_ptr<const Model> model_;
+  KinematicSolver* solver_;  // owned by the equations, as their formulation
   std::unique_ptr<EquationsOfMotion> equations_;
   Recorder recorder_;
   std::vector<std::string> columns_;
   std::vector<std::size_t> kept_;
-  std::vector<double> row_;
-  Observer observer_;
-  State state_;
-  State regular_;  // the last one at which the rates are determined, from which positions are predicted
-  Derivative rates_, regular_rates_;
-  Summary summary_;
-  long outputs_ = 0;
+  std::vector<double> all_;  // a row with all columns
+  State start_;
+  Instant regular_;  // the last one at which the rates are determined, from which positions are predicted
+  VecX<double> regular_rates_;
   std::vector<int> watched_rows_;  // independent at the start: their determinant tells on which side of a singularity we are
   double side_ = 0.0;
   int singularities_ = 0;
 };
+
+/// A run of it.
+inline Simulation kinematic_motion(Model model) {
+  return Simulation(std::make_unique<KinematicSystem>(std::make_shared<const Model>(std::move(model))));
+}
 
 }  // namespace linkwork

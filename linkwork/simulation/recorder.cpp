@@ -33,29 +33,28 @@ Recorder::Recorder(const Model& model) : model_(&model) {
     if (sensor.type == "body") add("x." + sensor.name, {"x", "y", "z", "qw", "qx", "qy", "qz"});
     if (sensor.type == "expression") columns_.push_back("s." + sensor.name);
   }
-  row_.reserve(columns_.size());
 }
 
-std::span<const double> Recorder::record(EquationsOfMotion& equations, double t) {
+void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double>& out) {
   System& system = equations.system();
   equations.complete();
   update_accelerations(system.tree(), equations.solution().vdot.data(), system.work());
-  row_.clear();
-  row_.push_back(t);
-  add_joints(equations);
+  out.clear();
+  out.reserve(columns_.size());
+  out.push_back(t);
+  add_joints(equations, out);
   for (int row = 0; row < model_->row_count(); ++row)
-    if (!model_->rows[static_cast<std::size_t>(row)].internal) row_.push_back(equations.solution().lambda[row]);
-  add_reactions(equations);
+    if (!model_->rows[static_cast<std::size_t>(row)].internal) out.push_back(equations.solution().lambda[row]);
+  add_reactions(equations, out);
   const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
-  row_.insert(row_.end(), {kinetic, potential, kinetic + potential});
+  out.insert(out.end(), {kinetic, potential, kinetic + potential});
   const ConstraintTerms& terms = system.terms();
-  row_.push_back(terms.rows() > 0 ? terms.phi.cwiseAbs().maxCoeff() : 0.0);
-  row_.push_back(terms.rows() > 0 ? terms.rate.cwiseAbs().maxCoeff() : 0.0);
-  add_sensors(system);
-  return row_;
+  out.push_back(terms.rows() > 0 ? terms.phi.cwiseAbs().maxCoeff() : 0.0);
+  out.push_back(terms.rows() > 0 ? terms.rate.cwiseAbs().maxCoeff() : 0.0);
+  add_sensors(system, out);
 }
 
-void Recorder::add_joints(EquationsOfMotion& equations) {
+void Recorder::add_joints(EquationsOfMotion& equations, std::vector<double>& out) {
   const VecX<double>& vdot = equations.solution().vdot;
   const std::span<const double> accelerations(vdot.data(), static_cast<std::size_t>(vdot.size()));
   std::size_t iq = 0, iv = 0;
@@ -66,13 +65,13 @@ void Recorder::add_joints(EquationsOfMotion& equations) {
     for (std::size_t k = 0; k < joint.kind->positions.size(); ++k, ++iq) q_[iq] = q[k];
     for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k, ++iv) v_[iv] = v[k], a_[iv] = a[k];
   }
-  row_.insert(row_.end(), q_.begin(), q_.end());
-  row_.insert(row_.end(), v_.begin(), v_.end());
-  row_.insert(row_.end(), a_.begin(), a_.end());
+  out.insert(out.end(), q_.begin(), q_.end());
+  out.insert(out.end(), v_.begin(), v_.end());
+  out.insert(out.end(), a_.begin(), a_.end());
 }
 
 /// The resultant of each closure's rows on body b, at b's point, in world axes.
-void Recorder::add_reactions(EquationsOfMotion& equations) {
+void Recorder::add_reactions(EquationsOfMotion& equations, std::vector<double>& out) const {
   const System& system = equations.system();
   const VecX<double>& lambda = equations.solution().lambda;
   for (const bool torque : {false, true})
@@ -86,21 +85,21 @@ void Recorder::add_reactions(EquationsOfMotion& equations) {
         sum += lambda[closure.first_row + r] * (torque ? row.on_w : row.on_p);
       }
       const Vec3<double> world = system.pose(closure.a).R * sum;
-      row_.insert(row_.end(), {world.x(), world.y(), world.z()});
+      out.insert(out.end(), {world.x(), world.y(), world.z()});
     }
 }
 
-void Recorder::add_sensors(const System& system) {
+void Recorder::add_sensors(const System& system, std::vector<double>& out) const {
   for (const Sensor& sensor : model_->sensors) {
     if (sensor.type == "expression") {
-      row_.push_back(system.evaluate(sensor.value));
+      out.push_back(system.evaluate(sensor.value));
       continue;
     }
     const Pose<double> X = system.pose(sensor.frame);
-    row_.insert(row_.end(), {X.p.x(), X.p.y(), X.p.z()});
+    out.insert(out.end(), {X.p.x(), X.p.y(), X.p.z()});
     if (sensor.type == "point") continue;
     const Quat turn(X.R);
-    row_.insert(row_.end(), {turn.w(), turn.x(), turn.y(), turn.z()});
+    out.insert(out.end(), {turn.w(), turn.x(), turn.y(), turn.z()});
   }
 }
 

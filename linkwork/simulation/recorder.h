@@ -14,21 +14,16 @@ class Recorder {
   explicit Recorder(const Model& model);
 
   const std::vector<std::string>& columns() const { return columns_; }
-  /// The equations hold an evaluation of the state to record. The row lasts until the next call.
-  std::span<const double> record(EquationsOfMotion& equations, double t);
-  /// The last row's value of a column.
-  double value(std::size_t column) const { return row_[column]; }
-  const std::vector<double>& row() const { return row_; }
-  void set_row(const std::vector<double>& row) { row_ = row; }
+  /// The equations hold an evaluation of the state to record.
+  void record(EquationsOfMotion& equations, double t, std::vector<double>& row);
 
  private:
-  void add_joints(EquationsOfMotion& equations);
-  void add_reactions(EquationsOfMotion& equations);
-  void add_sensors(const System& system);
+  void add_joints(EquationsOfMotion& equations, std::vector<double>& row);
+  void add_reactions(EquationsOfMotion& equations, std::vector<double>& row) const;
+  void add_sensors(const System& system, std::vector<double>& row) const;
 
   const Model* model_;
   std::vector<std::string> columns_;
-  std::vector<double> row_;
   std::vector<double> q_, v_, a_;  // of all joints, in column order
 };
 

@@ -1,6 +1,7 @@
 #include "linkwork/transport/text.h"
 
 #include <cstring>
+#include <sstream>
 
 namespace linkwork {
 
@@ -28,6 +29,13 @@ std::vector<std::string> gather_texts(Transport& transport, const std::string& o
     texts.push_back(std::move(text));
   }
   return texts;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
 }
 
 }  // namespace linkwork

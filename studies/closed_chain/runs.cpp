@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ctime>
 
+#include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/model/input_error.h"
 #include "linkwork/simulation/simulation.h"

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/simulation/check.h"
 #include "linkwork/simulation/simulation.h"

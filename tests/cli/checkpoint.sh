@@ -8,12 +8,12 @@ cp "$SOURCE_DIR/models/four_bar.toml" model.toml
 expect 0 'simulated' "$LINKWORK" run model.toml --end 1 --set torque=3 --checkpoint run.ckpt --checkpoint-every 0.3 --out results
 cmp plain/trajectory.csv results/trajectory.csv || fail 'checkpoints disturb a run'
 [[ ! -e run.ckpt.part ]] || fail 'a part of a checkpoint is left'
-head -n 1 run.ckpt | grep -qE '^linkwork checkpoint 1 [0-9]+ [0-9a-f]{16}$' || fail 'the first line is not as documented'
+head -n 1 run.ckpt | grep -qE '^linkwork checkpoint 2 [0-9]+ [0-9a-f]{16}$' || fail 'the first line is not as documented'
 tail -n +2 run.ckpt | python3 -c '
 import json, sys
 saved = json.load(sys.stdin)
 assert saved["request"]["set"] == ["torque=3"] and saved["request"]["settings"] == [["--end", "1"]], saved["request"]
-assert saved["files"][0]["text"] == open("model.toml").read() and abs(saved["one_piece"]["progress"]["t"] - 0.9) < 1e-9'
+assert saved["files"][0]["text"] == open("model.toml").read() and abs(saved["run"]["t"] - 0.9) < 1e-9'
 
 # The last part again, from elsewhere, with its model gone: the same bytes, and all files.
 cp -r results kept

@@ -67,7 +67,7 @@ for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         fail(f"{folder}: exit {code}, {summary['status']}, {summary['simulated_seconds']}")
     if "four-bar: interrupted at t = " not in error or "goes on from there" not in error:
         fail(f"{folder}: {error}")
-    saved = json.loads(Path(f"{folder}.ckpt").read_text().split("\n", 1)[1])["one_piece"]["progress"]["t"]
+    saved = json.loads(Path(f"{folder}.ckpt").read_text().split("\n", 1)[1])["run"]["t"]
     if saved != summary["simulated_seconds"]:
         fail(f"{folder}: saved at {saved}, interrupted at {summary['simulated_seconds']}")
     resumed(f"{folder}.ckpt", folder, "whole")

@@ -108,10 +108,10 @@ def fnv1a(data):
 def check_sensitivity(reference, folder):
     """A checkpoint that is wrong in the last digits must show: the comparison would be of no use otherwise."""
     contents = checkpoint()
-    contents["one_piece"]["v"][0] *= 1 + 1e-12
+    contents["run"]["parts"][0]["x"][-2] *= 1 + 1e-12
     body = json.dumps(contents) + "\n"
     data = body.encode()
-    CHECKPOINT.write_text(f"linkwork checkpoint 1 {len(data)} {fnv1a(data):016x}\n{body}")
+    CHECKPOINT.write_text(f"linkwork checkpoint 2 {len(data)} {fnv1a(data):016x}\n{body}")
     if ended(launched(1, ["resume", str(CHECKPOINT)])) != 0:
         fail(f"a checkpoint with another number is refused: {Path('log').read_text()}")
     if (reference / "trajectory.csv").read_bytes() == (folder / "trajectory.csv").read_bytes():

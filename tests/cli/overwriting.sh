@@ -59,7 +59,7 @@ body = (json.dumps(saved) + "\n").encode()
 sum = 0xCBF29CE484222325
 for byte in body:
     sum = (sum ^ byte) * 0x100000001B3 % 2**64
-open(sys.argv[1], "wb").write(b"linkwork checkpoint 1 %d %016x\n" % (len(body), sum) + body)
+open(sys.argv[1], "wb").write(b"linkwork checkpoint 2 %d %016x\n" % (len(body), sum) + body)
 END
 }
 forge same.ckpt 'pass'
@@ -72,9 +72,9 @@ forge other.ckpt "saved['request']['out'] = '$PWD/victim'; saved['bytes'] = 0; s
 expect 2 'victim/trajectory.csv: has other columns' "$LINKWORK" resume other.ckpt
 [[ $(<victim/summary.json) == precious ]] || fail 'a forged checkpoint removes files'
 for change in '["request"]["every"] = 0' '["request"]["every"] = -1' '["request"]["every"] = 1e-300' \
-  '["one_piece"]["progress"]["next_checkpoint"] = -2**62' '["one_piece"]["grid"] = -2**62' '["one_piece"]["grid"] = 5' \
-  '["one_piece"]["z"] = [1.0]' '["one_piece"]["q"] = []' '["one_piece"]["progress"]["outputs"] = -2**62' \
-  '["one_piece"]["progress"]["h"] = "nan"' '["one_piece"]["progress"]["row"] = []' '["request"]["settings"] = [["--end", "1e300"]]' \
+  '["run"]["next_checkpoint"] = -2**62' '["run"]["grid"] = -2**62' '["run"]["grid"] = 5' \
+  '["run"]["parts"][0]["x"].append(1.0)' '["run"]["parts"] = []' '["run"]["outputs"] = -2**62' \
+  '["run"]["h"] = "nan"' '["run"]["row"] = []' '["request"]["settings"] = [["--end", "1e300"]]' \
   '["files"] = []' "[\"files\"][0][\"file\"] = '$PWD/pipe'"; do
   forge forged.ckpt "saved$change"
   unchanged 2 'linkwork: ' timeout 30 "$LINKWORK" resume forged.ckpt

@@ -54,11 +54,11 @@ SavingRun run_one_piece(const Spec& spec, double every, const std::string& from 
     observer.checkpoint = [&](const SavedRun& saved) {
       Checkpoint checkpoint;
       checkpoint.request = {"/model.toml", {}, {}, "/out", true, 1.0};
-      checkpoint.one_piece = saved;
+      checkpoint.run = saved;
       result.checkpoints.emplace_back(checkpoint_text(checkpoint), result.rows.size());
     };
   }
-  if (!from.empty()) simulation.resume(*parse_checkpoint(from, "test").one_piece);
+  if (!from.empty()) simulation.restore(parse_checkpoint(from, "test").run);
   result.summary = simulation.run(observer);
   return result;
 }
@@ -67,21 +67,21 @@ SavingRun run_apart(const AssemblyPlan& plan, const Choice& glue, int threads, d
   SavingRun result;
   ThreadTeam team(threads);
   team.run([&](Transport& transport) {
-    AssemblyRun run(plan, glue, transport);
-    AssemblyObserver observer;
+    Simulation run(std::make_unique<AssemblySystem>(plan, glue, transport));
+    Observer observer;
     observer.checkpoint_every = every;
-    if (every > 0.0) observer.checkpoint = [](const SavedAssembly&) {};
+    if (every > 0.0) observer.checkpoint = [](const SavedRun&) {};
     if (transport.rank() == 0) {
       observer.row = [&](std::span<const double> row) { result.rows.emplace_back(row.begin(), row.end()); };
       if (every > 0.0)
-        observer.checkpoint = [&](const SavedAssembly& saved) {
+        observer.checkpoint = [&](const SavedRun& saved) {
           Checkpoint checkpoint;
           checkpoint.request = {"/model.toml", {}, {}, "/out", true, 1.0};
-          checkpoint.modules = saved;
+          checkpoint.run = saved;
           result.checkpoints.emplace_back(checkpoint_text(checkpoint), result.rows.size());
         };
     }
-    if (!from.empty()) run.resume(*parse_checkpoint(from, "test").modules);
+    if (!from.empty()) run.restore(parse_checkpoint(from, "test").run);
     const Summary summary = run.run(observer);
     if (transport.rank() == 0) result.summary = summary;
   });
@@ -173,7 +173,7 @@ TEST(Checkpoints, LeaveRungeKuttaRunsAsTheyAre) {
 TEST(Checkpoints, AreTakenAtTheirTimes) {
   Spec spec = four_bar_for(0.5);
   std::vector<double> times;
-  for (const auto& [text, rows] : run_one_piece(spec, 0.1).checkpoints) times.push_back(parse_checkpoint(text, "test").time());
+  for (const auto& [text, rows] : run_one_piece(spec, 0.1).checkpoints) times.push_back(parse_checkpoint(text, "test").run.t);
   EXPECT_THAT(times, testing::Pointwise(testing::DoubleNear(1e-12), std::vector<double>{0.0, 0.1, 0.2, 0.3, 0.4}));
 }
 

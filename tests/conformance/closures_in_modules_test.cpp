@@ -170,9 +170,9 @@ TEST(ExactGlue, StopsARunThatDiffersFromOnePiece) {
   const AssemblyPlan plan = test::started_plan(other);
   for (const bool exact : {true, false}) {
     InProcess alone;
-    AssemblyRun run(plan, {"hierarchical", {}, {}}, alone);
+    Simulation run(std::make_unique<AssemblySystem>(plan, Choice{"hierarchical", {}, {}}, alone));
     PieceComparison comparison(whole, run.columns(), exact);
-    AssemblyObserver observer;
+    Observer observer;
     observer.object = [&](std::span<const double> row) { return comparison.object_to(row); };
     const Summary summary = run.run(observer);
     EXPECT_EQ(summary.completed, !exact) << summary.status;
@@ -191,13 +191,13 @@ TEST(ExactGlue, StopsAllRanksWhenItComesToDifferLater) {
     std::vector<char> completed(2, 1);
     ThreadTeam team(2);
     team.run([&](Transport& transport) {
-      AssemblyRun run(plan, {"hierarchical", {}, {}}, transport);
-      AssemblyObserver observer;
+      Simulation run(std::make_unique<AssemblySystem>(plan, Choice{"hierarchical", {}, {}}, transport));
+      Observer observer;
       int rows = 0;
       observer.object = [&](std::span<const double>) { return ++rows >= after ? "no" : ""; };
       const auto rank = static_cast<std::size_t>(transport.rank());
       completed[rank] = run.run(observer).completed;
-      reached[rank] = run.state().t;
+      reached[rank] = run.t();
     });
     EXPECT_EQ(completed, std::vector<char>(2, 0)) << after;
     EXPECT_EQ(reached[0], reached[1]) << after;

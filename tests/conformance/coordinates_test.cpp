@@ -7,6 +7,7 @@
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/coordinates/planar_loop.h"
 #include "linkwork/simulation/coordinate_choice.h"
+#include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/simulation.h"
 #include "tests/support/mechanisms.h"
 
@@ -44,9 +45,9 @@ class Solver {
     Derivative rates;
     EXPECT_EQ(equations.evaluate(at_, rates).trouble, "");
     redundant = std::ranges::count(equations.solution().dependent, 1) > 0;
-    const std::span<const double> row = recorder_.record(equations, equations.system().state().t);
+    recorder_.record(equations, equations.system().state().t, row_);
     equations.accept_step();
-    return row;
+    return row_;
   }
 
   /// The state as it was solved: embedding settles dependent coordinates to the last digit.
@@ -57,6 +58,7 @@ class Solver {
   Model model_;
   Simulation simulation_;
   Recorder recorder_;
+  std::vector<double> row_;
   System tree_;
   State at_;
 };

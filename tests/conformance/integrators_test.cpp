@@ -71,18 +71,17 @@ struct Integrated {
 /// After `steps` steps of size `duration / steps`.
 Integrated integrated(const Model& model, Integrator& integrator, EquationsOfMotion& equations, const State& start,
                       double duration, int steps) {
-  State state = start, next = start;
-  Derivative rates;
+  Instant now, next;
+  VecX<double> rates;
+  pack(start, now);
   for (int i = 0; i < steps; ++i) {
-    EXPECT_TRUE(equations.evaluate(state, rates).ok());
-    const Status status = integrator.step(equations, state, rates, duration / steps, next);
+    EXPECT_TRUE(equations.evaluate(now, rates).ok());
+    const Status status = integrator.step(equations, now, rates, duration / steps, next);
     EXPECT_TRUE(status.ok()) << status.trouble;
-    std::swap(state, next);
+    std::swap(now, next);
   }
-  EXPECT_TRUE(equations.evaluate(state, rates).ok());
-  Integrated end{VecX<double>(model.tree.nq + model.tree.nv), equations.solution().lambda};
-  end.y << state.q, state.v;
-  return end;
+  EXPECT_TRUE(equations.evaluate(now, rates).ok());
+  return {now.y.head(model.tree.nq + model.tree.nv), equations.solution().lambda};
 }
 
 Integrated integrated(const Model& model, const std::string& name, const State& start, double duration, int steps,
@@ -260,14 +259,15 @@ stiffness = 1e10
     const CatalogEntry<Integrator>& entry = entry_of(name);
     const auto integrator = entry.make(model, {{"rho", rho}});
     const auto equations = equations_for(model, entry, Equations::kIndex3);
-    State state = test::start_state(model), next = state;
-    Derivative rates;
+    Instant now, next;
+    VecX<double> rates;
+    pack(test::start_state(model), now);
     std::vector<double> size;
     for (int i = 0; i < 60; ++i) {
-      ASSERT_TRUE(equations->evaluate(state, rates).ok());
-      ASSERT_TRUE(integrator->step(*equations, state, rates, 1e-2, next).ok());
-      std::swap(state, next);
-      size.push_back(std::hypot(state.q[0], 1e-5 * state.v[0]));
+      ASSERT_TRUE(equations->evaluate(now, rates).ok());
+      ASSERT_TRUE(integrator->step(*equations, now, rates, 1e-2, next).ok());
+      std::swap(now, next);
+      size.push_back(std::hypot(now.y[0], 1e-5 * now.y[1]));
     }
     EXPECT_NEAR(std::pow(size[59] / size[39], 1.0 / 20.0), rho, 0.06) << name;
   }

@@ -29,6 +29,6 @@ void read(const std::string& text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   read(text);
-  read(fmt::format("linkwork checkpoint 1 {} {:016x}\n{}", text.size(), linkwork::checksum(text), text));
+  read(fmt::format("linkwork checkpoint 2 {} {:016x}\n{}", text.size(), linkwork::checksum(text), text));
   return 0;
 }

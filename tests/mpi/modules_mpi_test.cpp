@@ -3,9 +3,10 @@
 #include <cstring>
 
 #include "linkwork/io/model_file.h"
-#include "linkwork/modules/assembly_run.h"
 #include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/glues/catalog.h"
+#include "linkwork/simulation/simulation.h"
 #include "tests/mpi/world.h"
 
 namespace linkwork {
@@ -15,8 +16,8 @@ using test::world;
 
 std::vector<std::vector<double>> rows_of(const AssemblyPlan& plan, const Choice& glue, Transport& transport) {
   std::vector<std::vector<double>> rows;
-  AssemblyRun run(plan, glue, transport);
-  AssemblyObserver observer;
+  Simulation run(std::make_unique<AssemblySystem>(plan, glue, transport));
+  Observer observer;
   observer.row = [&](std::span<const double> row) { rows.emplace_back(row.begin(), row.end()); };
   run.run(observer);
   return rows;
@@ -55,7 +56,7 @@ TEST(ModulesOverMpi, HoldThePinOfTheFourBarAsPublished) {
     AssemblyPlan plan = plan_assembly(spec);
     std::unique_ptr<const Model> model;
     start_together(plan, spec, world(), model);
-    AssemblyRun run(plan, {"projection", {{"sigma", sigma}}, {}}, world());
+    Simulation run(std::make_unique<AssemblySystem>(plan, Choice{"projection", {{"sigma", sigma}}, {}}, world()));
     const Summary summary = run.run();
     EXPECT_TRUE(summary.completed) << summary.status;
     EXPECT_LT(summary.modules->sticky, 1e-11) << sigma;

@@ -21,8 +21,7 @@ double Rows::last(const std::string& column) const { return of(column).back(); }
 Rows run_in_one_piece(const Spec& given) {
   Spec spec = given;
   if (spec.settings.coordinates.name == "auto") spec.settings.coordinates = {"TA", {}, {}};  // those of modules
-  const Model model = build_model(spec);
-  Simulation simulation(model);
+  Simulation simulation(build_model(spec));
   Rows result{simulation.columns(), {}, {}};
   Observer observer;
   observer.row = [&](std::span<const double> row) { result.rows.emplace_back(row.begin(), row.end()); };
@@ -42,8 +41,8 @@ Rows run_plan(const AssemblyPlan& plan, const Choice& glue, int threads) {
   Rows result;
   ThreadTeam team(threads);
   team.run([&](Transport& transport) {
-    AssemblyRun run(plan, glue, transport);
-    AssemblyObserver observer;
+    Simulation run(std::make_unique<AssemblySystem>(plan, glue, transport));
+    Observer observer;
     if (transport.rank() == 0)
       observer.row = [&](std::span<const double> row) { result.rows.emplace_back(row.begin(), row.end()); };
     const Summary summary = run.run(observer);

@@ -4,8 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "linkwork/modules/assembly_run.h"
 #include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/assembly_system.h"
+#include "linkwork/simulation/simulation.h"
 
 namespace linkwork::test {
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/tree/kinematics.h"
 

@@ -13,6 +13,7 @@ class HierarchicalGlue : public Glue {
   Status project(double t, States& x) override;
   double weakest() const override { return hierarchy_.weakest(); }
   int connection_rank() override { return hierarchy_.rank_sum(); }
+  int own_rank() const override { return hierarchy_.own_rank(); }
   int numbers_exposed() const override { return hierarchy_.numbers_exposed(); }
   std::string contradiction() const override;
 

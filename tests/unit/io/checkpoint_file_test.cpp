@@ -29,12 +29,12 @@ Checkpoint some_checkpoint() {
   checkpoint.rows = 17;
   checkpoint.bytes = 1234567890123;
   checkpoint.checked = 0xfedcba9876543210U;
-  SavedRun& run = checkpoint.one_piece.emplace();
-  run.q = {0.1, -0.0, 5e-324, 1.7976931348623157e308};
-  run.memory = {0.1, std::numeric_limits<double>::infinity(), std::nan("")};
-  run.progress.h = 0.01;
-  run.progress.summary.notes = {"a note"};
-  run.warned_limit = {0, 1};
+  SavedRun& run = checkpoint.run;
+  run.parts = {{{0.1, -0.0, 5e-324, 1.7976931348623157e308}, {0.1, std::numeric_limits<double>::infinity(), std::nan("")}}};
+  run.h = 0.01;
+  run.summary.notes = {"a note"};
+  run.remarks = {{0.5, "limits of a", "joint 'a' left its limits"}};
+  run.switching.rows = {0, 1};
   EventRecord& event = run.switching.records.emplace_back();
   event.name = "latch";
   event.impulses = {{"latch.x", 0.3}};
@@ -47,16 +47,16 @@ TEST(CheckpointFile, GivesBackEveryBit) {
   const std::string text = checkpoint_text(written);
   const Checkpoint read = parse_checkpoint(text, "file");
   EXPECT_EQ(checkpoint_text(read), text);
-  ASSERT_TRUE(read.one_piece);
-  EXPECT_FALSE(read.modules);
-  for (std::size_t i = 0; i < written.one_piece->q.size(); ++i)
-    EXPECT_EQ(std::bit_cast<std::uint64_t>(read.one_piece->q[i]), std::bit_cast<std::uint64_t>(written.one_piece->q[i])) << i;
-  EXPECT_EQ(read.one_piece->memory[1], std::numeric_limits<double>::infinity());
-  EXPECT_TRUE(std::isnan(read.one_piece->memory.back()));
+  const SavedPart &part = read.run.parts.at(0), &original = written.run.parts[0];
+  for (std::size_t i = 0; i < original.x.size(); ++i)
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(part.x.at(i)), std::bit_cast<std::uint64_t>(original.x[i])) << i;
+  EXPECT_EQ(part.memory[1], std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(part.memory.back()));
+  EXPECT_EQ(read.run.remarks.at(0).text, written.run.remarks[0].text);
   EXPECT_EQ(read.files.front().text, written.files.front().text);
   EXPECT_EQ(read.request.settings, written.request.settings);
   EXPECT_EQ(read.checked, written.checked);
-  EXPECT_EQ(read.one_piece->switching.records.front().impulses.front().second, 0.3);
+  EXPECT_EQ(read.run.switching.records.front().impulses.front().second, 0.3);
 }
 
 std::string refusal(const std::string& text) {
@@ -72,8 +72,8 @@ TEST(CheckpointFile, SaysWhatIsWrongWithAFile) {
   const std::string text = checkpoint_text(some_checkpoint());
   EXPECT_THAT(refusal(""), HasSubstr("run.ckpt: is not a checkpoint"));
   EXPECT_THAT(refusal("t,q.theta\n"), HasSubstr("is not a checkpoint"));
-  EXPECT_THAT(refusal("linkwork checkpoint 99 1 0\nx"), HasSubstr("format 99, and this program reads 1"));
-  EXPECT_THAT(refusal("linkwork checkpoint 1 x\n"), HasSubstr("damaged in its first line"));
+  EXPECT_THAT(refusal("linkwork checkpoint 99 1 0\nx"), HasSubstr("format 99, and this program reads 2"));
+  EXPECT_THAT(refusal("linkwork checkpoint 2 x\n"), HasSubstr("damaged in its first line"));
   EXPECT_THAT(refusal(text + "\n"), HasSubstr("is damaged"));
   for (const std::size_t size : {std::size_t{10}, std::size_t{25}, text.size() / 2, text.size() - 1})
     EXPECT_NE(refusal(text.substr(0, size)), "accepted") << size;
@@ -97,33 +97,27 @@ TEST(CheckpointFile, RefusesNumbersThatNoRunHas) {
   EXPECT_EQ(crafted([](Checkpoint&) {}), "accepted");
   for (const double every : {0.0, -1.0, inf, nan})
     EXPECT_THAT(crafted([&](Checkpoint& c) { c.request.every = every; }), HasSubstr("the time between checkpoints"));
-  for (const double t : {-1.0, inf, nan})
-    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.t = t; }), HasSubstr("its time"));
-  for (const double h : {-1.0, 0.0, inf, nan})
-    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.h = h; }), HasSubstr("its step"));
-  EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->q[1] = inf; }), HasSubstr("its state is not finite"));
-  EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->v = {nan}; }), HasSubstr("its state is not finite"));
-  EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->z = {-inf}; }), HasSubstr("its state is not finite"));
+  for (const double t : {-1.0, inf, nan}) EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.t = t; }), HasSubstr("its time"));
+  for (const double h : {-1.0, 0.0, inf, nan}) EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.h = h; }), HasSubstr("its step"));
+  EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.parts[0].x[1] = inf; }), HasSubstr("its state is not finite"));
+  EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.parts[0].x = {nan}; }), HasSubstr("its state is not finite"));
+  EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.glue = {-inf}; }), HasSubstr("its state is not finite"));
   for (const long count : {-1L, std::numeric_limits<long>::min(), std::numeric_limits<long>::max()}) {
-    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->grid = count; }), HasSubstr("counted below 0"));
-    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.outputs = count; }), HasSubstr("counted below 0"));
-    EXPECT_THAT(crafted([&](Checkpoint& c) { c.one_piece->progress.next_checkpoint = count; }), HasSubstr("counted below 0"));
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.grid = count; }), HasSubstr("counted below 0"));
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.outputs = count; }), HasSubstr("counted below 0"));
+    EXPECT_THAT(crafted([&](Checkpoint& c) { c.run.next_checkpoint = count; }), HasSubstr("counted below 0"));
     EXPECT_THAT(crafted([&](Checkpoint& c) { c.rows = count; }), HasSubstr("counted below 0"));
   }
   EXPECT_THAT(crafted([](Checkpoint& c) { c.request.out = "out"; }), HasSubstr("paths are not absolute"));
-  EXPECT_THAT(crafted([](Checkpoint& c) { c.one_piece.reset(); }), HasSubstr("saves no run"));
-  EXPECT_THAT(crafted([](Checkpoint& c) { c.modules.emplace(); }), HasSubstr("saves no run"));
   EXPECT_THAT(crafted([](Checkpoint& c) {
-                c.one_piece.reset();
-                c.modules.emplace().progress.h = 1.0;
-                c.modules->x = {{1.0}, {std::nan("")}};
+                c.run.parts.push_back({{1.0, std::nan("")}, {}});
               }),
               HasSubstr("its state is not finite"));
 }
 
 TEST(CheckpointFile, RefusesNumbersThatDoNotFitAndBracketsWithoutEnd) {
   const auto with_body = [](const std::string& body) {
-    return refusal(fmt::format("linkwork checkpoint 1 {} {:016x}\n{}", body.size(), checksum(body), body));
+    return refusal(fmt::format("linkwork checkpoint 2 {} {:016x}\n{}", body.size(), checksum(body), body));
   };
   const std::string text = checkpoint_text(some_checkpoint());
   const std::string body = text.substr(text.find('\n') + 1);
@@ -137,8 +131,8 @@ TEST(CheckpointFile, RefusesNumbersThatDoNotFitAndBracketsWithoutEnd) {
   EXPECT_THAT(replaced(R"("rows":17)", R"("rows":1e300)"), HasSubstr("a whole number is missing"));
   EXPECT_THAT(replaced(R"("bytes":1234567890123)", R"("bytes":-1)"), HasSubstr("too large"));
   EXPECT_THAT(replaced(R"("start_rank":0)", R"("start_rank":4294967296)"), HasSubstr("too large"));
-  EXPECT_THAT(replaced(R"("warned_limit":[0,1])", R"("warned_limit":[0,7])"), HasSubstr("neither 0 nor 1"));
-  EXPECT_THAT(replaced(R"("warned_limit":[0,1])", R"("warned_limit":{"a":0})"), HasSubstr("a list is missing"));
+  EXPECT_THAT(replaced(R"("rows":[0,1])", R"("rows":[0,7])"), HasSubstr("neither 0 nor 1"));
+  EXPECT_THAT(replaced(R"("rows":[0,1])", R"("rows":{"a":0})"), HasSubstr("a list is missing"));
   EXPECT_THAT(with_body(std::string(1'000'000, '[')), HasSubstr("nested too deeply"));
 }
 

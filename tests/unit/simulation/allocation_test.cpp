@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 
-#include "linkwork/modules/assembly_run.h"
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/simulation/simulation.h"
 #include "tests/support/mechanisms.h"
 
@@ -86,10 +86,10 @@ TEST(Allocation, NoneInAnyStepOfModulesAfterTheFirst) {
       spec.settings.output_every = 1.0;
       AssemblyPlan plan = plan_assembly(spec);
       InProcess alone;
-      AssemblyRun run(plan, {glue, {}, {}}, alone);
+      Simulation run(std::make_unique<AssemblySystem>(plan, Choice{glue, {}, {}}, alone));
       long at_first = -1, last = 0;
       int steps = 0;
-      AssemblyObserver observer;
+      Observer observer;
       observer.progress = [&](double t, double end) {
         if (t < end) last = allocations.load();  // a row is written at the end
         if (++steps == 2) at_first = last;

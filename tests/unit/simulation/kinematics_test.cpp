@@ -38,7 +38,7 @@ struct Motion {
 
   explicit Motion(const Spec& spec) {
     const Model model = build_model(spec);
-    KinematicMotion motion(model);
+    Simulation motion = kinematic_motion(model);
     columns = motion.columns();
     summary = motion.run({.row = [this](std::span<const double> row) { rows.emplace_back(row.begin(), row.end()); }});
   }
@@ -52,7 +52,7 @@ struct Motion {
 std::string refusal(const Spec& spec) {
   try {
     const Model model = build_model(spec);
-    KinematicMotion motion(model);
+    const Simulation motion = kinematic_motion(model);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -241,7 +241,7 @@ TEST(Kinematics, LeavesOutColumnsOfForcesAndNoOthers) {
   const Simulation simulation(model);
   for (const std::string& name : simulation.columns())
     if (!name.starts_with("lambda.") && !name.starts_with("force.") && !name.starts_with("torque.")) expected.push_back(name);
-  EXPECT_EQ(KinematicMotion(model).columns(), expected);
+  EXPECT_EQ(kinematic_motion(model).columns(), expected);
 }
 
 }  // namespace

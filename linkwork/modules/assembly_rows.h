@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "linkwork/modules/glue.h"
+#include "linkwork/simulation/moving_system.h"
+
+namespace linkwork {
+
+/// Output rows of all modules, put together of what every rank has: columns of its modules, three energies each, then lambda,
+/// force and torque of the connections whose first module it has, and the energy of its springs. All ranks get all of it and keep
+/// the same accounts.
+class AssemblyRows {
+ public:
+  /// Every rank tells the names of its modules' columns, and all agree on their order, which does not depend on who has what: by
+  /// kind, connections first, then modules as in the plan.
+  explicit AssemblyRows(Workshop& workshop);
+
+  const std::vector<std::string>& columns() const { return columns_; }
+  /// At the state last evaluated. `objects`: the first rank wants no more; the same on all ranks after it.
+  Status record(Workshop& workshop, Glue& glue, double t, bool& objects, std::vector<double>& row);
+  /// Of the last row. Work is done on the modules by their ports too, springs between them included.
+  const Energies& energies() const { return energies_; }
+
+  /// Which rank tells of what lies between two ports.
+  static int owner(const Workshop& workshop, const PortRef& a, const PortRef& b) {
+    return workshop.rank_of(a.is_ground() ? b.module : a.module);
+  }
+
+ private:
+  std::vector<std::string> columns_;
+  std::vector<double> output_;  // of all ranks
+  std::vector<int> output_ends_;
+  std::vector<std::pair<std::size_t, std::size_t>> column_numbers_;  // columns, and their numbers in the output
+  std::vector<std::size_t> energy_numbers_;                          // by leaf: the first of three
+  std::vector<std::size_t> spring_numbers_;
+  std::size_t first_total_ = 0;  // of the columns that are totals
+  Energies energies_;
+};
+
+}  // namespace linkwork

@@ -1,0 +1,467 @@
+#include "linkwork/modules/assembly_system.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "linkwork/dynamics/integrator.h"
+#include "linkwork/integrators/runge_kutta.h"
+#include "linkwork/modules/glues/catalog.h"
+#include "linkwork/transport/text.h"
+
+namespace linkwork {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// How little may be left of a joint's row (squared, see rank.h) before a position counts as nearly singular.
+constexpr double kNearlySingular = 1e-5;
+/// Steps whose iterations are kept for the summary.
+constexpr std::size_t kMostHistory = 1000;
+
+const GlueEntry& find_glue(const Choice& choice) {
+  std::vector<CatalogInfo> infos;
+  for (const GlueEntry& entry : glues()) infos.push_back(entry.info);
+  return glues()[find_choice(infos, choice, "glue")];
+}
+
+}  // namespace
+
+/// The way of stepping that a glue has of its own.
+class AssemblySystem::Stepping : public Integrator {
+ public:
+  explicit Stepping(AssemblySystem& system) : system_(system), from_(system.start_), rates_(from_), to_(from_) {}
+
+  int order() const override { return 1; }
+  bool can_repeat() const override { return false; }
+  Status step(DifferentialEquation&, const Instant& from, const VecX<double>& rates, double h, Instant& to) override {
+    system_.spread(from.y, from_);
+    system_.spread(rates, rates_);
+    const Status status = system_.glue_->step(from.t, h, from_, rates_, to_);
+    to.t = from.t + h;
+    to.y.resize(from.y.size());
+    system_.collect(to_, to.y);
+    GlueSummary& account = system_.account_;
+    if (const int iterations = system_.glue_->iterations(); iterations > 0) {
+      account.most_iterations = std::max(account.most_iterations, iterations);
+      account.mean_iterations += iterations;
+      if (account.iterations.size() < kMostHistory) account.iterations.push_back(iterations);
+    }
+    return status;
+  }
+
+ private:
+  AssemblySystem& system_;
+  States from_, rates_, to_;
+};
+
+AssemblySystem::AssemblySystem(AssemblyPlan plan, const Choice& glue, Transport& transport)
+    : plan_(std::move(plan)), entry_(find_glue(glue)), options_(complete_options(entry_.info, glue)), transport_(transport) {
+  choose_integrator();
+  const bool nested = !options_.contains("nesting") || options_.at("nesting") != 0.0;
+  std::vector<double> weights;
+  for (const ModulePlan& module : plan_.modules) weights.push_back(module.weight);
+  tree_ = make_group_tree(plan_.nest, weights, plan_.joined(), !nested);
+  place_modules();
+  check_modules();
+  glue_ = entry_.make(*workshop_, options_);
+  rows_ = std::make_unique<AssemblyRows>(*workshop_);
+}
+
+void AssemblySystem::choose_integrator() {
+  if (entry_.traits.own_steps && !entry_.traits.uses_tableau) return;
+  const Choice& integrator = plan_.settings.integrator;
+  const auto found = std::ranges::find(tableaus(), integrator.name, &Tableau::name);
+  if (found == tableaus().end()) {
+    std::vector<std::string> names;
+    for (const Tableau& tableau : tableaus()) names.push_back(tableau.name);
+    throw InputError(integrator.place, fmt::format("integrator '{}' steps a system in one piece only", integrator.name),
+                     fmt::format("one of {} with modules that are solved apart, or glue \"none\"", listed(names)));
+  }
+  tableau_ = &*found;
+  if (!tableau_->error.empty() && !entry_.traits.adaptive)
+    throw InputError(
+        integrator.place,
+        fmt::format("glue '{}' takes fixed steps, and integrator '{}' chooses its own", entry_.info.name, integrator.name),
+        "an integrator of fixed steps, such as rk4");
+}
+
+std::unique_ptr<Integrator> AssemblySystem::make_integrator() {
+  if (entry_.traits.own_steps) return std::make_unique<Stepping>(*this);
+  return make_runge_kutta(*tableau_);
+}
+
+/// All ranks come to the same conclusion.
+void AssemblySystem::check_modules() {
+  std::string closed;
+  for (const WorkingModule& module : workshop_->modules())
+    if (entry_.traits.needs_equations && !module.module->equations()) closed += module.name + "\n";
+  std::vector<std::string> names;
+  for (const std::string& text : gather_texts(workshop_->transport(), closed))
+    for (std::string& name : lines_of(text)) names.push_back(std::move(name));
+  if (!names.empty())
+    throw InputError(plan_.settings.glue.place,
+                     fmt::format("glue '{}' needs to see {}, which not every module shows: {}", entry_.info.name,
+                                 entry_.traits.exposes, listed(names)),
+                     "glue \"hierarchical\" or \"compliance\"");
+}
+
+void AssemblySystem::place_modules() {
+  std::vector<double> cost;
+  for (const int module : tree_.leaves()) cost.push_back(plan_.modules[at(module)].weight);
+  make_modules(place(cost, transport_.size()));
+  if (transport_.size() == 1) return;
+  const Placement better = place(measured_costs(*workshop_, start_), transport_.size());
+  if (better.ends != workshop_->placement().ends) make_modules(better);
+}
+
+/// At their start.
+void AssemblySystem::make_modules(const Placement& placement) {
+  workshop_ = std::make_unique<Workshop>(plan_, tree_, placement, transport_);
+  start_.resize(workshop_->modules().size());
+  for (std::size_t i = 0; i < start_.size(); ++i) workshop_->modules()[i].module->start(start_[i]);
+  x_ = rates_ = normalized_ = start_;
+}
+
+void AssemblySystem::spread(const VecX<double>& y, States& x) const {
+  Eigen::Index first = 0;
+  for (VecX<double>& own : x) {
+    own = y.segment(first, own.size());
+    first += own.size();
+  }
+}
+
+void AssemblySystem::collect(const States& x, VecX<double>& y) const {
+  Eigen::Index first = 0;
+  for (const VecX<double>& own : x) {
+    y.segment(first, own.size()) = own;
+    first += own.size();
+  }
+}
+
+Instant AssemblySystem::begin() const {
+  Instant begin;
+  Eigen::Index size = 0;
+  for (const VecX<double>& own : start_) size += own.size();
+  begin.y.resize(size);
+  collect(start_, begin.y);
+  return begin;
+}
+
+// --- as a differential equation
+
+Status AssemblySystem::evaluate(Instant& at, VecX<double>& rates) {
+  ++evaluations_;
+  energies_.reset();
+  spread(at.y, x_);
+  if (Status status = glue_->evaluate(at.t, x_, rates_); !status.ok()) return status;
+  collect(x_, at.y);
+  rates.resize(at.y.size());
+  collect(rates_, rates);
+  return {};
+}
+
+Status AssemblySystem::project(Instant& at) {
+  spread(at.y, x_);
+  const Status status = glue_->project(at.t, x_);
+  collect(x_, at.y);
+  return status;
+}
+
+void AssemblySystem::normalize(VecX<double>& y) const {
+  spread(y, normalized_);
+  for (std::size_t i = 0; i < normalized_.size(); ++i) workshop_->modules()[i].module->normalize(normalized_[i]);
+  collect(normalized_, y);
+}
+
+double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) {
+  const Settings& settings = plan_.settings;
+  std::vector<double>& sums = error_sums_;
+  sums.assign(2 * plan_.modules.size(), 0.0);
+  error_ends_.clear();
+  for (const int end : workshop_->placement().ends) error_ends_.push_back(2 * end);
+  Eigen::Index first = 0;
+  for (const WorkingModule& module : workshop_->modules()) {
+    double sum = 0.0;
+    for (Eigen::Index k = first; k < first + module.module->controlled_size(); ++k) {
+      const double weight = settings.atol + settings.rtol * std::max(std::abs(from[k]), std::abs(to[k]));
+      sum += std::pow(error[k] / weight, 2);
+    }
+    const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
+    sums[2 * leaf] = sum;
+    sums[2 * leaf + 1] = module.module->controlled_size();
+    first += module.module->state_size();
+  }
+  workshop_->transport().gather(sums, error_ends_);
+  double sum = 0.0, count = 0.0;
+  for (std::size_t k = 0; k < sums.size(); k += 2) sum += sums[k], count += sums[k + 1];
+  return std::sqrt(sum / std::max(1.0, count));
+}
+
+bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < kNearlySingular; }
+
+// --- start, rows, remarks
+
+Status AssemblySystem::start(Instant& at, VecX<double>& rates, Summary& summary, Remarks&) {
+  summary.model = plan_.name;
+  summary.formulation = "schur";
+  summary.stabilization = plan_.settings.stabilization.name;
+  summary.integrator = tableau_ ? plan_.settings.integrator.name : entry_.info.name;
+  summary.glue = entry_.info.name;
+  summary.notes = plan_.notes;
+  if (const Status status = evaluate(at, rates); !status.ok()) return status;
+  find_rank(summary);
+  remember_ranks();
+  keep_account();
+  std::string contradiction;
+  for (const std::string& text : gather_texts(workshop_->transport(), glue_->contradiction()))
+    if (!text.empty()) contradiction = text;
+  if (!contradiction.empty()) return {contradiction};
+  if (!summary.redundant.empty())
+    summary.notes.push_back(
+        fmt::format("{} of the constraints follow from others: {}", summary.redundant.size(), listed(summary.redundant)));
+  return {};
+}
+
+void AssemblySystem::find_rank(Summary& summary) {
+  int inner_rank = 0, dof = 0;
+  std::string redundant;
+  std::vector<double> ranks(2 * plan_.modules.size(), 0.0);
+  std::vector<int> ends;
+  for (const int end : workshop_->placement().ends) ends.push_back(2 * end);
+  const int connection_rank = glue_->connection_rank();
+  for (const WorkingModule& module : workshop_->modules()) {
+    const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
+    ranks[2 * leaf] = module.module->rank();
+    ranks[2 * leaf + 1] = module.module->dof();
+    for (const std::string& name : module.module->redundant()) redundant += name + "\n";
+  }
+  workshop_->transport().gather(ranks, ends);
+  for (std::size_t i = 0; i < ranks.size(); i += 2)
+    inner_rank += static_cast<int>(ranks[i]), dof += static_cast<int>(ranks[i + 1]);
+  for (std::size_t c = 0; c < plan_.connections.size(); ++c) {
+    const Connection& connection = plan_.connections[c];
+    if (AssemblyRows::owner(*workshop_, connection.a, connection.b) != workshop_->rank()) continue;
+    for (std::size_t r = 0; r < at(connection.row_count()); ++r)
+      if (glue_->results()[c].dependent[r]) redundant += fmt::format("{}.{}\n", connection.name, connection.row_names()[r]);
+  }
+  for (const std::string& text : gather_texts(workshop_->transport(), redundant))
+    for (std::string& name : lines_of(text)) summary.redundant.push_back(std::move(name));
+  summary.rank = inner_rank + connection_rank;
+  summary.dof = dof - connection_rank;
+}
+
+void AssemblySystem::remember_ranks() {
+  usual_ranks_.clear();
+  for (const WorkingModule& module : workshop_->modules()) usual_ranks_.push_back(module.module->rank());
+  usual_ranks_.push_back(glue_->own_rank());
+}
+
+void AssemblySystem::accept_step(const Instant& at, const VecX<double>&, Remarks& remarks) {
+  ++steps_;
+  const auto lost = [&](const std::string& module, int rank, int usual) {
+    if (rank >= usual) return;
+    const std::string whose = module.empty() ? "the connections" : fmt::format("module '{}'", module);
+    remarks.add(at.t, "rank of " + whose,
+                fmt::format("the constraints of {} lost rank ({} instead of {}) at t = {:.6g} s: a singular position; what "
+                            "follows may be another branch",
+                            whose, rank, usual, at.t));
+  };
+  for (std::size_t i = 0; i < workshop_->modules().size(); ++i) {
+    WorkingModule& module = workshop_->modules()[i];
+    module.module->accept_step(remarks);
+    lost(module.name, module.module->rank(), usual_ranks_[i]);
+  }
+  lost("", glue_->own_rank(), usual_ranks_.back());
+  keep_account();
+}
+
+void AssemblySystem::keep_account() {
+  const AssemblyErrors& errors = glue_->errors();
+  account_.sticky = std::max(account_.sticky, errors.joint_position);
+  account_.sticky_velocity = std::max(account_.sticky_velocity, errors.joint_velocity);
+}
+
+Status AssemblySystem::record(double t, const std::string& objection, std::vector<double>& row, Remarks&) {
+  bool objects = !objection.empty();
+  if (Status status = rows_->record(*workshop_, *glue_, t, objects, row); !status.ok()) return status;
+  if (objects) return {objection.empty() ? "the first rank objects" : objection};
+  energies_ = rows_->energies();
+  return {};
+}
+
+Status AssemblySystem::hear(const std::string& objection) { return {gather_texts(workshop_->transport(), objection).front()}; }
+
+void AssemblySystem::gather(Remarks& remarks) {
+  std::string own;
+  for (const auto& [t, about, text] : remarks.all()) own += fmt::format("{}\n{}\n{}\n", t, about, text);
+  std::vector<Remarks::Remark> all;
+  for (const std::string& text : gather_texts(workshop_->transport(), own)) {
+    const std::vector<std::string> lines = lines_of(text);
+    for (std::size_t i = 0; i + 2 < lines.size(); i += 3) all.push_back({std::stod(lines[i]), lines[i + 1], lines[i + 2]});
+  }
+  std::ranges::stable_sort(all, {}, &Remarks::Remark::t);
+  Remarks together;
+  for (Remarks::Remark& remark : all) together.add(remark.t, remark.about, std::move(remark.text));
+  remarks = std::move(together);
+}
+
+// --- save, go on
+
+/// Every rank sends what its modules are at, bit by bit: sizes and numbers of states and memories in order of leaves.
+void AssemblySystem::save(const Instant& now, SavedRun& saved) {
+  spread(now.y, x_);
+  std::vector<double> own;
+  const auto add = [&](const auto& numbers) {
+    own.push_back(static_cast<double>(std::size(numbers)));
+    own.insert(own.end(), std::begin(numbers), std::end(numbers));
+  };
+  for (std::size_t i = 0; i < x_.size(); ++i) {
+    add(x_[i]);
+    add(workshop_->modules()[i].module->memory());
+  }
+  const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
+  const std::vector<int> leaves = tree_.leaves();
+  saved.parts.resize(leaves.size());
+  int leaf = 0;
+  for (const std::string& text : gather_texts(transport_, bytes)) {
+    std::vector<double> numbers(text.size() / sizeof(double));
+    if (!text.empty()) std::memcpy(numbers.data(), text.data(), text.size());
+    auto from = numbers.begin();
+    const auto take = [&](std::vector<double>& to) {
+      const auto count = static_cast<std::ptrdiff_t>(*from++);
+      to.assign(from, from + count);
+      from += count;
+    };
+    for (; from != numbers.end(); ++leaf) {
+      take(saved.parts[at(leaves[at(leaf)])].x);
+      take(saved.parts[at(leaves[at(leaf)])].memory);
+    }
+  }
+  saved.glue = glue_->memory();
+  saved.summary.modules = account_;
+  saved.glue_notes = notes_;
+  for (const std::string& note : glue_->remarks()) saved.glue_notes.push_back(note);
+}
+
+bool AssemblySystem::accepts(const SavedRun& saved) {
+  bool fits = saved.parts.size() == plan_.modules.size() && saved.glue.size() >= glue_->memory().size() &&
+              saved.summary.modules.has_value();
+  for (std::size_t i = 0; fits && i < start_.size(); ++i) {
+    const WorkingModule& module = workshop_->modules()[i];
+    const SavedPart& part = saved.parts[at(module.index)];
+    fits = std::ssize(part.x) == start_[i].size() && part.memory.size() == module.module->memory().size();
+  }
+  const std::vector<std::string> answers = gather_texts(transport_, fits ? "" : "no");
+  return std::ranges::all_of(answers, [](const std::string& answer) { return answer.empty(); });
+}
+
+Status AssemblySystem::restore(const SavedRun& saved, Instant& at, VecX<double>& rates) {
+  traffic_before_ += workshop_->transport().traffic();
+  module_seconds_before_ += workshop_->seconds_in_modules();
+  const Placement placement = workshop_->placement();
+  glue_.reset();
+  make_modules(placement);
+  for (std::size_t i = 0; i < x_.size(); ++i) {
+    WorkingModule& module = workshop_->modules()[i];
+    const SavedPart& part = saved.parts[static_cast<std::size_t>(module.index)];
+    std::ranges::copy(part.x, x_[i].begin());
+    module.module->set_memory(part.memory);
+  }
+  glue_ = entry_.make(*workshop_, options_);
+  glue_->set_memory(saved.glue);
+  account_ = *saved.summary.modules;
+  notes_ = saved.glue_notes;
+  evaluations_ = 0;
+  at.t = saved.t;
+  at.y.resize(begin().y.size());
+  collect(x_, at.y);
+  const Status status = evaluate(at, rates);
+  remember_ranks();
+  return status;
+}
+
+// --- ranks, and the end
+
+/// Ranks ask each other about ten times a second: rank 0 measures how many steps that are, and says so with each answer.
+bool AssemblySystem::all_go_on(const std::function<bool()>& go_on) {
+  constexpr long kMostSteps = 4096;
+  constexpr std::chrono::milliseconds kUsual(100);
+  const int ranks = transport_.size();
+  if (ranks == 1) return go_on();
+  if (--next_question_ > 0) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_ > 2 * kUsual) question_interval_ = std::max(1L, question_interval_ / 2);
+  if (now - asked_ < kUsual / 2) question_interval_ = std::min(kMostSteps, 2 * question_interval_);
+  asked_ = now;
+  std::vector<double> answers(at(ranks), 0.0);
+  std::vector<int> ends;
+  for (int rank = 0; rank < ranks; ++rank) ends.push_back(rank + 1);
+  answers[at(transport_.rank())] = go_on() ? static_cast<double>(question_interval_) : 0.0;
+  transport_.gather(answers, ends);
+  next_question_ = static_cast<long>(answers[0]);
+  return std::ranges::find(answers, 0.0) == answers.end();
+}
+
+/// What is done there is no matter of the glue.
+template <class Tell>
+void AssemblySystem::outside(Tell tell) {
+  const auto before = std::chrono::steady_clock::now();
+  tell();
+  seconds_outside_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+}
+
+Observer AssemblySystem::wrapped(Observer observer) {
+  Observer timed = observer;
+  if (observer.row) timed.row = [this, tell = observer.row](std::span<const double> row) { outside([&] { tell(row); }); };
+  if (observer.object)
+    timed.object = [this, tell = observer.object](std::span<const double> row) {
+      std::string objection;
+      outside([&] { objection = tell(row); });
+      return objection;
+    };
+  if (observer.progress)
+    timed.progress = [this, tell = observer.progress](double t, double end) { outside([&] { tell(t, end); }); };
+  if (observer.checkpoint)
+    timed.checkpoint = [this, tell = observer.checkpoint](const SavedRun& saved) { outside([&] { tell(saved); }); };
+  return timed;
+}
+
+void AssemblySystem::finish(Summary& summary, double seconds) {
+  summary.notes.insert(summary.notes.end(), notes_.begin(), notes_.end());
+  for (const std::string& note : glue_->remarks()) summary.notes.push_back(note);
+  GlueSummary account = account_;
+  account.modules = static_cast<int>(plan_.modules.size());
+  const int ranks = workshop_->transport().size();
+  for (int rank = 0; rank < ranks; ++rank)
+    account.modules_of_rank.push_back(workshop_->placement().end(rank) - workshop_->placement().begin(rank));
+  const auto steps = static_cast<double>(std::max(1L, steps_));
+  MeteredTransport::Traffic traffic = traffic_before_;
+  traffic += workshop_->transport().traffic();
+  account.messages_per_step = static_cast<double>(traffic.messages) / steps;
+  account.bytes_per_step = traffic.bytes / steps;
+  account.mean_iterations /= static_cast<double>(std::max(1L, summary.steps));
+  account.green = entry_.traits.exposes;
+  account.numbers_exposed = glue_->numbers_exposed();
+  std::vector<double> times(3 * at(ranks), 0.0);
+  std::vector<int> ends;
+  for (int rank = 0; rank < ranks; ++rank) ends.push_back(3 * (rank + 1));
+  double* const own = &times[3 * at(workshop_->rank())];
+  own[0] = traffic.seconds;
+  own[1] = module_seconds_before_ + workshop_->seconds_in_modules();
+  own[2] = seconds_outside_;
+  workshop_->transport().gather(times, ends);
+  double waiting = 0.0, modules = 0.0, outside = 0.0;
+  for (std::size_t r = 0; r < at(ranks); ++r) waiting += times[3 * r], modules += times[3 * r + 1], outside += times[3 * r + 2];
+  // While one of them is outside, the others wait for it.
+  account.waiting_seconds_per_step = std::max(0.0, waiting - outside * (ranks - 1)) / ranks / steps;
+  account.inexpensive = modules > 0.0 ? std::max(0.0, (seconds - outside) * ranks - modules) / modules : 0.0;
+  summary.ranks = ranks;
+  summary.modules = account;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "linkwork/integrators/tableau.h"
+#include "linkwork/modules/assembly_rows.h"
+#include "linkwork/modules/glue.h"
+#include "linkwork/simulation/moving_system.h"
+
+namespace linkwork {
+
+/// Modules joined by a glue, on one of the ranks that share them. Every rank makes one of the same plan, and runs it.
+class AssemblySystem : public MovingSystem, private DifferentialEquation {
+ public:
+  /// Makes the modules of this rank, placed by what they are measured to cost. Throws InputError, on all ranks alike, for choices
+  /// that do not go together. The transport must last as long.
+  AssemblySystem(AssemblyPlan plan, const Choice& glue, Transport& transport);
+
+  Workshop& workshop() { return *workshop_; }
+  Glue& glue() { return *glue_; }
+  bool glue_is_exact() const { return entry_.traits.exact; }
+
+  const Settings& settings() const override { return plan_.settings; }
+  const std::vector<std::string>& columns() const override { return rows_->columns(); }
+  DifferentialEquation& equations() override { return *this; }
+  std::unique_ptr<Integrator> make_integrator() override;
+  Instant begin() const override;
+  Status start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
+  void accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) override;
+  ConstraintErrors errors() const override { return {glue_->errors().position, glue_->errors().velocity}; }
+  std::optional<Energies> energies() override { return energies_; }
+  Status record(double t, const std::string& objection, std::vector<double>& row, Remarks& remarks) override;
+  Status hear(const std::string& objection) override;
+  Scales scales() const override { return {plan_.length, plan_.energy}; }
+  bool at_rest() const override { return glue_->at_rest(); }
+  void save(const Instant& at, SavedRun& saved) override;
+  bool accepts(const SavedRun& saved) override;
+  Status restore(const SavedRun& saved, Instant& at, VecX<double>& rates) override;
+  bool is_first_rank() const override { return workshop_->rank() == 0; }
+  bool all_go_on(const std::function<bool()>& go_on) override;
+  Observer wrapped(Observer observer) override;
+  void gather(Remarks& remarks) override;
+  void finish(Summary& summary, double seconds) override;
+
+ private:
+  class Stepping;
+
+  Status evaluate(Instant& at, VecX<double>& rates) override;
+  Status project(Instant& at) override;
+  void normalize(VecX<double>& y) const override;
+  /// What is not finite is named by the module that is asked about it next.
+  bool is_finite(const VecX<double>&) override { return true; }
+  double error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) override;
+  bool is_nearly_singular() const override;
+  long evaluations() const override { return evaluations_; }
+
+  void choose_integrator();
+  void place_modules();
+  void check_modules();
+  void make_modules(const Placement& placement);
+  void find_rank(Summary& summary);
+  void remember_ranks();
+  void keep_account();
+  template <class Tell>
+  void outside(Tell tell);
+  // States of the modules, one after the other.
+  void spread(const VecX<double>& y, States& x) const;
+  void collect(const States& x, VecX<double>& y) const;
+
+  AssemblyPlan plan_;
+  const GlueEntry& entry_;
+  Options options_;
+  Transport& transport_;
+  GroupTree tree_;
+  std::unique_ptr<Workshop> workshop_;
+  std::unique_ptr<Glue> glue_;
+  std::unique_ptr<AssemblyRows> rows_;
+  const Tableau* tableau_ = nullptr;  // null: the glue steps by a method of its own
+
+  States start_, x_, rates_;
+  mutable States normalized_;
+  long evaluations_ = 0;
+  std::optional<Energies> energies_;  // of the last row, until something else is evaluated
+  std::vector<double> error_sums_;    // of squares, and numbers, by module
+  std::vector<int> error_ends_;
+  std::vector<int> usual_ranks_;  // of this rank's modules, and of what it knows of the connections
+
+  GlueSummary account_;
+  std::vector<std::string> notes_;  // of glues that were replaced
+  long steps_ = 0;                  // since modules were first made here
+  long next_question_ = 1;          // steps until the ranks ask each other whether to go on
+  long question_interval_ = 1;
+  std::chrono::steady_clock::time_point asked_;
+  MeteredTransport::Traffic traffic_before_;  // of modules that were replaced
+  double module_seconds_before_ = 0.0;
+  double seconds_outside_ = 0.0;  // with the observer: writing, comparing, keeping pace
+};
+
+}  // namespace linkwork

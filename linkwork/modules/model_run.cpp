@@ -1,0 +1,110 @@
+#include "linkwork/modules/model_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/assembly_system.h"
+#include "linkwork/modules/one_piece.h"
+#include "linkwork/transport/thread_team.h"
+
+namespace linkwork {
+
+namespace {
+
+Summary run_in_one_piece(const Spec& spec, Transport& world, const ModelRunOptions& options, const Prepare& prepare) {
+  if (options.threads > 1)
+    throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
+                     spec.modules.empty() ? "a model made of modules" : "a glue other than none");
+  if (world.rank() != 0) return {};
+  const auto model = std::make_shared<const Model>(build_model(spec));
+  Simulation simulation(model);
+  const Observer observer = prepare({simulation, model, nullptr, world});
+  if (options.from != nullptr) simulation.restore(*options.from);
+  return simulation.run(observer);
+}
+
+/// The first rank compares what it sees with the model in one piece.
+void compare(PieceComparison& comparison, Observer& observer) {
+  observer.object = [&comparison, others = observer.object](std::span<const double> row) {
+    std::string objection = comparison.object_to(row);
+    return objection.empty() && others ? others(row) : objection;
+  };
+  if (observer.checkpoint)
+    observer.checkpoint = [&comparison, save = observer.checkpoint](SavedRun saved) {
+      saved.summary.modules->pretty = comparison.largest();
+      save(saved);
+      comparison.begin_anew();
+    };
+}
+
+Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, const std::shared_ptr<const Model>& model, Transport& transport,
+                    const SavedRun* from, const Prepare& prepare) {
+  auto made = std::make_unique<AssemblySystem>(plan, glue, transport);
+  AssemblySystem& system = *made;
+  Simulation simulation(std::move(made));
+  Observer observer = prepare({simulation, model, &system, transport});
+  if (from != nullptr) simulation.restore(*from);
+  if (transport.rank() != 0) return simulation.run(observer);
+  PieceComparison comparison(*model, simulation.columns(), system.glue_is_exact());
+  if (from != nullptr) comparison.resume(from->summary.modules->pretty, from->outputs);
+  compare(comparison, observer);
+  Summary summary = simulation.run(observer);
+  summary.modules->pretty = comparison.largest();
+  return summary;
+}
+
+}  // namespace
+
+Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& options, const Prepare& prepare) {
+  std::vector<std::string> notes;
+  const Choice glue = chosen_glue(spec, notes);
+  if (options.from != nullptr && options.from->summary.modules.has_value() != (glue.name != "none"))
+    throw InputError({}, "what was saved is a run that was solved in another way", "the version that has written it");
+  if (glue.name == "none") {
+    Summary summary = run_in_one_piece(spec, world, options, prepare);
+    summary.notes.insert(summary.notes.begin(), notes.begin(), notes.end());
+    return summary;
+  }
+  AssemblyPlan plan = plan_assembly(spec);
+  if (options.threads > 1 && world.size() > 1)
+    throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
+  std::unique_ptr<const Model> whole;
+  start_together(plan, spec, world, whole);
+  const std::shared_ptr<const Model> model = std::move(whole);
+  // More threads than modules would only wait.
+  const int threads = std::min(options.threads, std::max(1, static_cast<int>(plan.modules.size())));
+  if (world.size() > 1 || threads == 1) return run_on_rank(plan, glue, model, world, options.from, prepare);
+  Summary summary;
+  ThreadTeam team(threads);
+  team.run([&](Transport& transport) {
+    Summary own = run_on_rank(plan, glue, model, transport, options.from, prepare);
+    if (transport.rank() == 0) summary = std::move(own);
+  });
+  summary.threads = threads;
+  summary.ranks = 1;
+  return summary;
+}
+
+std::vector<double> KeptRun::operator[](const std::string& column) const {
+  const auto found = std::ranges::find(columns, column);
+  if (found == columns.end()) throw std::out_of_range("no column " + column);
+  std::vector<double> values;
+  for (const auto& row : rows) values.push_back(row[static_cast<std::size_t>(found - columns.begin())]);
+  return values;
+}
+
+KeptRun run_model(const Spec& spec, int threads) {
+  KeptRun kept;
+  InProcess alone;
+  kept.summary = run_model(spec, alone, {.threads = threads}, [&](const ReadyRun& ready) {
+    if (ready.transport.rank() != 0) return Observer{};
+    kept.columns = ready.simulation.columns();
+    return Observer{.row = [&](std::span<const double> row) { kept.rows.emplace_back(row.begin(), row.end()); }};
+  });
+  return kept;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,202 @@
+#include "linkwork/simulation/mechanism_system.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "linkwork/coordinates/fully_augmented.h"
+#include "linkwork/dynamics/diagnosis.h"
+#include "linkwork/dynamics/redundancy.h"
+#include "linkwork/integrators/catalog.h"
+
+namespace linkwork {
+
+namespace {
+
+/// The model in the coordinates it is run in, and the state in them.
+std::shared_ptr<const Model> in_its_coordinates(std::shared_ptr<const Model> model, State& state) {
+  if (model->settings.coordinates.name != "FA") return model;
+  System system(*model);
+  system.update(state);
+  auto augmented = std::make_shared<const Model>(fully_augmented(*model));
+  State free{state.t, VecX<double>(augmented->tree.nq), VecX<double>(augmented->tree.nv), state.work, {}};
+  free_body_state(*model, system.work(), free.q.data(), free.v.data());
+  state = free;
+  return augmented;
+}
+
+/// NaN if any is.
+double largest(const VecX<double>& x) {
+  if (x.size() == 0) return 0.0;
+  return x.allFinite() ? x.cwiseAbs().maxCoeff() : std::numeric_limits<double>::quiet_NaN();
+}
+
+}  // namespace
+
+MechanismSystem::MechanismSystem(std::shared_ptr<const Model> model)
+    : start_(assemble(*model, assembly_)),
+      model_(in_its_coordinates(model, start_)),
+      methods_(choose_methods(*model_, start_, model_ != model)),
+      recorder_(*model_),
+      limits_(*model_) {
+  make_methods();
+}
+
+void MechanismSystem::make_methods() {
+  equations_ = make_equations(*model_, methods_);
+  if (MechanismWatch::is_needed(*model_)) watch_ = std::make_unique<MechanismWatch>(*model_, *equations_, methods_.exact);
+}
+
+std::unique_ptr<Integrator> MechanismSystem::make_integrator() {
+  return make_chosen(integrators(), settings().integrator, "integrator", *model_);
+}
+
+Instant MechanismSystem::begin() const {
+  Instant at;
+  pack(start_, at);
+  return at;
+}
+
+Status MechanismSystem::start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
+  summary.model = model_->name;
+  summary.coordinates = methods_.coordinates;
+  summary.formulation = methods_.formulation.name;
+  summary.stabilization = methods_.stabilization.name;
+  summary.integrator = settings().integrator.name;
+  summary.notes = model_->notes;
+  if (!assembly_.moved.empty()) summary.notes.push_back(describe(assembly_));
+  summary.notes.insert(summary.notes.end(), methods_.notes.begin(), methods_.notes.end());
+
+  State state = start_;
+  Derivative derivative;
+  equations_->start(state);
+  Status status = equations_->evaluate(state, derivative);
+  if (status.ok() && watch_) status = watch_->start(state, derivative);
+  if (status.ok()) equations_->system().accept_turns(true);
+  const Solution& solution = equations_->solution();
+  summary.rows = model_->row_count();
+  start_rank_ = summary.rank = solution.rank.rank;
+  std::vector<char> dependent = solution.dependent;
+  if (model_->row_count() <= kMostRowsToRank) {  // the same as in a check, whatever the formulation lives with
+    summary.rank = RowRank().decide(equations_->system(), dependent).rank;
+    for (int row : equations_->system().inactive_rows()) dependent[static_cast<std::size_t>(row)] = 0;
+  }
+  summary.dof = model_->tree.nv - summary.rank;
+  summary.redundant = dependent_row_names(*model_, dependent);
+  if (status.ok() && !summary.redundant.empty()) status = diagnose_start(state, summary, remarks);
+  pack(state, at);
+  pack(derivative, rates);
+  equations_->system().rebind(start_ = state);
+  if (status.ok()) look(remarks);
+  return status;
+}
+
+/// The same words as in a check. Only for constraints of which something is to be said.
+Status MechanismSystem::diagnose_start(const State& state, Summary& summary, Remarks& remarks) {
+  const Diagnosis diagnosis = diagnose(*model_, state, equations_->system().modes());
+  const std::string contradiction = describe_contradiction(*model_, diagnosis);
+  if (!contradiction.empty() && methods_.exact) return {contradiction};
+  if (!contradiction.empty()) remarks.add(state.t, "contradiction", contradiction);
+  summary.redundant.clear();
+  std::vector<char> redundant(model_->rows.size(), 0);
+  for (std::size_t i = 0; i < redundant.size(); ++i) {
+    redundant[i] = diagnosis.rows[i].kind != RowDiagnosis::Kind::kIndependent;
+    if (redundant[i]) summary.redundant.push_back(model_->rows[i].name);
+  }
+  start_rank_ = diagnosis.usual_rank;
+  std::string note = describe_redundancy(*model_, redundant);
+  for (const std::string& sentence : describe_dependence(*model_, diagnosis)) note += "; " + sentence;
+  if (diagnosis.has(RowDiagnosis::Kind::kDegenerate))
+    remarks.add(state.t, "rank", note + "; " + advise(*model_, diagnosis));
+  else
+    summary.notes.push_back(note);
+  if (const std::string reactions = describe_reactions(*model_, diagnosis); !reactions.empty())
+    summary.notes.push_back("reactions: " + reactions);
+  return {};
+}
+
+void MechanismSystem::accept_step(const Instant&, const VecX<double>&, Remarks& remarks) {
+  equations_->accept_step();
+  look(remarks);
+}
+
+/// Something may have happened since a step was accepted: other rows are then in force.
+void MechanismSystem::look(Remarks& remarks) {
+  const Solution& solution = equations_->solution();
+  const double t = equations_->system().state().t;
+  const int usual = usual_rank();
+  if (solution.rank.rank < usual && !remarks.has("rank"))
+    remarks.add(t, "rank",
+                fmt::format("the constraints lost rank ({} instead of {}) at t = {:.6g} s, where {}: a singular position; what "
+                            "follows may be another branch",
+                            solution.rank.rank, usual, t, describe_redundancy(*model_, solution.dependent)));
+  if (!solution.remark.empty()) remarks.add(t, "solution", fmt::format("at t = {:.6g} s {}", t, solution.remark));
+  limits_.look(equations_->system(), remarks);
+}
+
+ConstraintErrors MechanismSystem::errors() const {
+  const ConstraintTerms& terms = equations_->system().terms();
+  return {largest(terms.phi), largest(terms.rate)};
+}
+
+std::optional<Energies> MechanismSystem::energies() {
+  const System& system = equations_->system();
+  return Energies{system.kinetic_energy(), system.potential_energy(), system.state().work};
+}
+
+Status MechanismSystem::record(double t, const std::string& objection, std::vector<double>& row, Remarks&) {
+  if (!objection.empty()) return {objection};
+  recorder_.record(*equations_, t, row);
+  return {};
+}
+
+MovingSystem::Scales MechanismSystem::scales() const {
+  double mass = 0.0;
+  for (const Body& body : model_->bodies) mass += body.mass;
+  return {model_->units.length, mass * model_->tree.gravity.norm() * model_->units.length};
+}
+
+std::string MechanismSystem::advice_when_open() const {
+  return methods_.exact ? MovingSystem::advice_when_open()
+                        : fmt::format("formulation '{}' holds them by forces that were too weak", methods_.formulation.name);
+}
+
+void MechanismSystem::save(const Instant& at, SavedRun& saved) {
+  saved.parts = {{{at.y.begin(), at.y.end()}, equations_->system().memory()}};
+  saved.start_rank = usual_rank();
+  if (watch_ && watch_->switching()) saved.switching = watch_->switching()->save();
+}
+
+bool MechanismSystem::accepts(const SavedRun& saved) {
+  State start = start_;
+  equations_->start(start);
+  Instant at;
+  pack(start, at);
+  return saved.parts.size() == 1 && std::ssize(saved.parts[0].x) == at.y.size() &&
+         saved.parts[0].memory.size() == equations_->system().memory().size() &&
+         (!watch_ || !watch_->switching() || watch_->switching()->accepts(saved.switching));
+}
+
+Status MechanismSystem::restore(const SavedRun& saved, Instant& at, VecX<double>& rates) {
+  make_methods();
+  const std::vector<double>& x = saved.parts[0].x;
+  at = {saved.t, Eigen::Map<const VecX<double>>(x.data(), std::ssize(x))};
+  start_rank_ = saved.start_rank;
+  equations_->system().set_memory(saved.parts[0].memory);
+  if (watch_) watch_->restore(saved.switching, saved.t);
+  Status status = equations_->evaluate(at, rates);
+  if (status.ok() || !watch_ || !watch_->holds()) return status;
+  watch_->hold(false);
+  status = equations_->evaluate(at, rates);
+  watch_->hold(true);
+  return status;
+}
+
+void MechanismSystem::finish(Summary& summary, double) {
+  if (!watch_) return;
+  if (watch_->switching()) summary.events = watch_->switching()->records();
+  for (std::string& warning : watch_->warnings()) summary.warnings.push_back(std::move(warning));
+}
+
+}  // namespace linkwork

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/limit_watch.h"
+#include "linkwork/simulation/mechanism_watch.h"
+#include "linkwork/simulation/method_choice.h"
+#include "linkwork/simulation/moving_system.h"
+#include "linkwork/simulation/recorder.h"
+
+namespace linkwork {
+
+/// A mechanism in one piece: methods chosen, start assembled.
+class MechanismSystem : public MovingSystem {
+ public:
+  explicit MechanismSystem(std::shared_ptr<const Model> model);
+
+  const AssemblyReport& assembly() const { return assembly_; }
+  const MethodChoice& methods() const { return methods_; }
+  EquationsOfMotion& motion() { return *equations_; }
+  /// In the coordinates it is run in.
+  const Model& model() const { return *model_; }
+
+  const Settings& settings() const override { return model_->settings; }
+  const std::vector<std::string>& columns() const override { return recorder_.columns(); }
+  DifferentialEquation& equations() override { return *equations_; }
+  std::unique_ptr<Integrator> make_integrator() override;
+  Instant begin() const override;
+  Status start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
+  Watch* watch() override { return watch_.get(); }
+  void accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) override;
+  ConstraintErrors errors() const override;
+  std::optional<Energies> energies() override;
+  Status record(double t, const std::string& objection, std::vector<double>& row, Remarks& remarks) override;
+  Scales scales() const override;
+  std::string advice_when_open() const override;
+  void save(const Instant& at, SavedRun& saved) override;
+  bool accepts(const SavedRun& saved) override;
+  Status restore(const SavedRun& saved, Instant& at, VecX<double>& rates) override;
+  void finish(Summary& summary, double seconds) override;
+
+ private:
+  void make_methods();
+  Status diagnose_start(const State& state, Summary& summary, Remarks& remarks);
+  int usual_rank() const { return watch_ ? watch_->rank().value_or(start_rank_) : start_rank_; }
+  void look(Remarks& remarks);
+
+  AssemblyReport assembly_;
+  State start_;
+  std::shared_ptr<const Model> model_;  // that is run
+  MethodChoice methods_;
+  std::unique_ptr<EquationsOfMotion> equations_;
+  std::unique_ptr<MechanismWatch> watch_;  // only if there is something to watch
+  Recorder recorder_;
+  LimitWatch limits_;
+  int start_rank_ = 0;
+};
+
+}  // namespace linkwork

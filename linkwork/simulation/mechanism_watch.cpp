@@ -1,0 +1,114 @@
+#include "linkwork/simulation/mechanism_watch.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace linkwork {
+
+MechanismWatch::MechanismWatch(const Model& model, EquationsOfMotion& equations, bool exact) : equations_(equations) {
+  if (model.has_events()) switching_ = std::make_unique<Switching>(model, equations, exact);
+  if (has_switches(model)) switches_ = std::make_unique<SwitchPoints>(model, equations);
+}
+
+const Derivative& MechanismWatch::unpacked(const VecX<double>& rates) {
+  unpack(rates, equations_.model().tree.nq, equations_.model().tree.nv, rates_);
+  return rates_;
+}
+
+Status MechanismWatch::start(State& state, Derivative& rates) {
+  bool switched = false;
+  if (Status status = switch_over(state, rates, switched); !status.ok() || !switching_) return status;
+  return switching_->start(state, rates);
+}
+
+void MechanismWatch::restore(const SavedSwitching& saved, double t) {
+  if (switching_) switching_->restore(saved);
+  if (switches_) hold(true), switches_->look_anew(t);
+}
+
+std::vector<std::string> MechanismWatch::warnings() const {
+  std::vector<std::string> all;
+  if (switching_) all = switching_->warnings();
+  if (switches_) all.insert(all.end(), switches_->warnings().begin(), switches_->warnings().end());
+  return all;
+}
+
+void MechanismWatch::begin_step(const VecX<double>& rates) {
+  if (switching_) switching_->begin_step();
+  values(rates);
+  scale_.assign(values_.size(), 0.0);
+  for (std::size_t k = 0; k < values_.size(); ++k) scale_[k] = std::abs(values_[k].value);
+}
+
+const std::vector<Jet>& MechanismWatch::values(const VecX<double>& rates) {
+  values_.clear();
+  unpacked(rates);
+  if (switches_) switches_->append_values(rates_, values_);
+  if (switching_) switching_->append_watched(rates_, values_);
+  return values_;
+}
+
+double MechanismWatch::margin(const VecX<double>& rates) {
+  double least = switching_margin_ = switching_ ? switching_->margin() : 1.0;
+  if (!switches_ || switches_->empty()) return least;
+  values_.clear();
+  switches_->append_values(unpacked(rates), values_);
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    scale_[k] = std::max(scale_[k], std::abs(values_[k].value));
+    least = std::min(least, values_[k].value / std::max(scale_[k], 1e-100));
+  }
+  return least;
+}
+
+void MechanismWatch::mark_due() {
+  if (switching_) switching_->mark_due();
+}
+
+double MechanismWatch::next_time(double t, double until) {
+  return switches_ ? switches_->next_time(t, until) : std::numeric_limits<double>::infinity();
+}
+
+Status MechanismWatch::happen(Instant& at, VecX<double>& rates, const std::function<void(bool after)>& tell) {
+  constexpr double kSameInstant = 1e-11;
+  const bool happens = switching_ && switching_margin_ <= kSameInstant;
+  bool switched = false;
+  if (happens) tell(false);
+  unpack(at, equations_.model().tree.nq, equations_.model().tree.nv, state_);
+  unpacked(rates);
+  equations_.system().rebind(state_);
+  if (happens)
+    if (Status status = switching_->happen(state_, rates_); !status.ok()) return status;
+  if (switches_ && happens) switches_->look_anew(state_.t);
+  if (Status status = switch_over(state_, rates_, switched); !status.ok()) return status;
+  // Forces that jump may open contacts and let friction slide.
+  if (switched && switching_)
+    if (Status status = switching_->happen(state_, rates_); !status.ok()) return status;
+  pack(state_, at);
+  pack(rates_, rates);
+  equations_.system().accept_turns(true);
+  rank_ = equations_.solution().rank.rank;
+  if (happens) tell(true);
+  return {};
+}
+
+/// Puts expressions that switch onto the branches of the state just evaluated. What a closure that jumps does to velocities is
+/// work of its drive. A branch that is held may have no value beyond its end.
+Status MechanismWatch::switch_over(State& state, Derivative& rates, bool& switched) {
+  switched = switches_ && switches_->take_branches(state.t);
+  if (!switched) return {};
+  System& system = equations_.system();
+  if (switches_->closures_switched()) {
+    const double before = system.kinetic_energy() + system.potential_energy();
+    if (Status status = equations_.project(state); !status.ok()) return status;
+    system.update(state);
+    state.work += system.kinetic_energy() + system.potential_energy() - before;
+  }
+  Status status = equations_.evaluate(state, rates);
+  if (status.ok() || !holds()) return status;
+  hold(false);
+  status = equations_.evaluate(state, rates);
+  hold(true);
+  return status;
+}
+
+}  // namespace linkwork

@@ -1,0 +1,426 @@
+#include "linkwork/simulation/time_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/model/input_error.h"
+#include "linkwork/model/spec.h"
+
+namespace linkwork {
+
+namespace {
+
+/// Relative: times that rounding alone separates.
+constexpr double kSameTime = 4e-16;
+
+}  // namespace
+
+TimeLoop::TimeLoop(std::unique_ptr<MovingSystem> system)
+    : system_(std::move(system)), settings_(system_->settings()), now_(system_->begin()), h_(settings_.step) {
+  equations_ = &system_->equations();
+  make_integrator();
+}
+
+TimeLoop::~TimeLoop() = default;
+
+void TimeLoop::make_integrator() {
+  integrator_ = system_->make_integrator();
+  adaptive_ = integrator_->estimates_error();
+  equations_ = &system_->equations();
+  watch_ = system_->watch();
+  step_watch_ = {};
+}
+
+double TimeLoop::wall_seconds() const { return wall_before_ + std::chrono::duration<double>(Clock::now() - called_).count(); }
+
+bool TimeLoop::advance(double end, bool one_step) {
+  called_ = Clock::now();
+  end_ = end;
+  if (std::exchange(interrupted_, false)) summary_.status = Summary().status;
+  bool going = !stopped_ && start();
+  if (one_step)
+    going = going && !has_ended() && step();
+  else
+    while (going && !has_ended()) going = step();
+  wall_before_ = wall_seconds();
+  return going;
+}
+
+Summary TimeLoop::run() {
+  called_ = Clock::now();
+  end_ = settings_.end;
+  if (std::exchange(interrupted_, false)) summary_.status = Summary().status;
+  if (!stopped_ && start() && save_if_due())
+    while (!has_ended() && step() && save_if_due()) {
+    }
+  if (interrupted_ && observer_.checkpoint && system_->at_rest()) observer_.checkpoint(save());
+  Summary done = summary();
+  wall_before_ = done.wall_seconds;
+  return done;
+}
+
+Summary TimeLoop::summary() {
+  if (!stopped_)
+    if (const Status status = system_->hear(objection_); !status.ok()) stop(status.trouble);  // to the last row
+  const bool ended_by_event = watch_ && !watch_->stopped_by().empty() && summary_.status == "done";
+  Summary summary = summary_;
+  Remarks remarks = remarks_;
+  summary.completed = !stopped_ && (now_.t >= settings_.end || ended_by_event);
+  if (ended_by_event) summary.status = fmt::format("ended at t = {:.9g} s by event '{}'", now_.t, watch_->stopped_by());
+  summary.evaluations = evaluations_before_ + equations_->evaluations();
+  if (integrator_->controls_step()) summary.rejected_steps += integrator_->rejected_steps();
+  summary.simulated_seconds = now_.t;
+  if (energy_known_) summary.energy_drift = exchanged_ > 0.0 ? imbalance_ / exchanged_ : imbalance_;
+  const std::vector<std::string>& columns = system_->columns();
+  for (std::size_t c = 0; outputs_ > 0 && c < columns.size(); ++c)
+    if (columns[c].starts_with("q.") || columns[c].starts_with("v.")) summary.final_state.emplace_back(columns[c], row_[c]);
+  summary.wall_seconds = wall_seconds();
+  system_->gather(remarks);
+  for (const Remarks::Remark& remark : remarks.all()) summary.warnings.push_back(remark.text);
+  system_->finish(summary, summary.wall_seconds - wall_restored_);
+  warn_of_garbage(summary);
+  return summary;
+}
+
+/// A run that goes to its end need not have gone right.
+void TimeLoop::warn_of_garbage(Summary& summary) const {
+  constexpr double kMuchEnergy = 1e-2, kRounding = 1e-9, kWideOpen = 1e-2;
+  const MovingSystem::Scales scales = system_->scales();
+  const double energy = std::abs(potential_start_) + exchanged_ + std::abs(work_) + scales.energy;
+  if (summary.energy_drift > kMuchEnergy && imbalance_ > kRounding * energy)
+    summary.warnings.push_back(fmt::format(
+        "the energy is off by {:.2g} of what was exchanged: the motion cannot be trusted; {}", summary.energy_drift,
+        has_fixed_steps() ? "give a smaller step, or an integrator with error control" : "give smaller rtol and atol"));
+  if (const double open = summary.position_error_max; open > kWideOpen * scales.length)
+    summary.warnings.push_back(
+        fmt::format("the constraints were off by up to {:.2g}: the mechanism came apart; {}", open, system_->advice_when_open()));
+}
+
+bool TimeLoop::has_ended() const { return now_.t >= end_ || (watch_ && !watch_->stopped_by().empty()); }
+
+bool TimeLoop::stop(const std::string& reason) {
+  stopped_ = true;
+  summary_.status = fmt::format("stopped at t = {:.9g} s: {}", now_.t, reason);
+  return false;
+}
+
+// --- start, save, go on
+
+bool TimeLoop::start() {
+  if (started_) return true;
+  started_ = true;
+  if (const Status status = system_->start(now_, rates_, summary_, remarks_); !status.ok()) return stop(status.trouble);
+  if (watch_) begin_watching();
+  next_ = inside_ = now_;
+  next_rates_ = inside_rates_ = rates_;
+  if (!take_stock() || !record(now_.t)) return false;
+  const Status status = system_->hear(objection_);
+  return status.ok() || stop(status.trouble);
+}
+
+bool TimeLoop::save_if_due() {
+  if (!observer_.checkpoint || has_ended() || !system_->at_rest()) return true;
+  const double reached = now_.t + 1e-9 * settings_.step;
+  const auto due = [&] { return static_cast<double>(next_checkpoint_) * observer_.checkpoint_every; };
+  if (due() > reached) return true;
+  next_checkpoint_ = first_multiple_after(observer_.checkpoint_every, reached);
+  const SavedRun saved = save();
+  observer_.checkpoint(saved);
+  return go_on_from(saved);
+}
+
+SavedRun TimeLoop::save() {
+  SavedRun saved{.t = now_.t,
+                 .outputs = outputs_,
+                 .grid = grid_,
+                 .h = h_,
+                 .usual_h = usual_h_,
+                 .evaluations = evaluations_before_ + equations_->evaluations(),
+                 .energy_start = energy_start_,
+                 .potential_start = potential_start_,
+                 .imbalance = imbalance_,
+                 .exchanged = exchanged_,
+                 .energy_known = energy_known_,
+                 .row = row_,
+                 .next_checkpoint = next_checkpoint_,
+                 .wall_seconds = wall_seconds(),
+                 .summary = summary_};
+  Remarks remarks = remarks_;
+  system_->gather(remarks);
+  saved.remarks = remarks.all();
+  if (interrupted_) saved.summary.status = Summary().status;
+  if (integrator_->controls_step()) saved.summary.rejected_steps += integrator_->rejected_steps();
+  system_->save(now_, saved);
+  return saved;
+}
+
+void TimeLoop::restore(const SavedRun& saved) {
+  const bool on_grid = saved.grid == first_multiple_after(settings_.step, saved.t + 1e-9 * settings_.step) - 1;
+  if (!system_->accepts(saved) || !on_grid || saved.row.size() != system_->columns().size())
+    throw InputError({}, fmt::format("what was saved is not of the model '{}'", summary_.model));
+  called_ = Clock::now();
+  wall_before_ = wall_restored_ = saved.wall_seconds;
+  started_ = true;
+  stopped_ = interrupted_ = false;
+  go_on_from(saved);
+}
+
+/// Methods are made anew: what they remember of earlier steps is not saved, and must not make a difference.
+bool TimeLoop::go_on_from(const SavedRun& saved) {
+  outputs_ = saved.outputs;
+  grid_ = saved.grid;
+  h_ = saved.h;
+  usual_h_ = saved.usual_h;
+  energy_start_ = saved.energy_start;
+  potential_start_ = saved.potential_start;
+  imbalance_ = saved.imbalance;
+  exchanged_ = saved.exchanged;
+  energy_known_ = saved.energy_known;
+  row_ = saved.row;
+  next_checkpoint_ = saved.next_checkpoint;
+  summary_ = saved.summary;
+  remarks_.set(saved.remarks);
+  const Status status = system_->restore(saved, now_, rates_);
+  make_integrator();
+  evaluations_before_ = saved.evaluations;
+  next_ = inside_ = now_;
+  next_rates_ = inside_rates_ = rates_;
+  if (!status.ok()) return stop(status.trouble);
+  if (watch_) begin_watching();
+  return true;
+}
+
+// --- steps
+
+/// One accepted step, with the rows that fall into it.
+bool TimeLoop::step() {
+  if (!gets_on()) return false;
+  const double h = next_step_size();
+  if (watch_ && h <= kSameTime * std::max(1.0, std::abs(now_.t))) {
+    next_ = now_;
+    next_.t = planned_end_;
+    if (!evaluate_next()) return false;
+    watch_->margin(next_rates_);
+    mark_due();
+    return finish_step();
+  }
+  if (!take_step(h)) return false;
+  if (Status status = equations_->project(next_); !status.ok()) return stop(blame(next_.t - now_.t, status.trouble));
+  return evaluate_next() && find_event() && finish_step();
+}
+
+double TimeLoop::natural_step_end() const {
+  const double left = end_ - now_.t;
+  if (integrator_->stops_at_rows()) return next_output() < end_ * (1.0 - 1e-12) ? next_output() : end_;
+  if (integrator_->controls_step()) return end_;
+  if (!adaptive_) {
+    // Steps end at multiples of the step, computed anew each time so that errors do not add up.
+    const double target = static_cast<double>(grid_ + 1) * settings_.step;
+    return target > end_ - 1e-9 * settings_.step ? end_ : target;
+  }
+  const double h = std::min(h_, settings_.max_step);
+  return h > left * (1.0 - 1e-12) ? end_ : now_.t + std::min(h, 0.5 * std::max(left, h));
+}
+
+double TimeLoop::next_step_size() {
+  planned_end_ = natural_step_end();
+  if (watch_) planned_end_ = std::min(planned_end_, watch_->next_time(now_.t, planned_end_));
+  return planned_h_ = planned_end_ - now_.t;
+}
+
+/// A branch that is held may have no value beyond its end: sqrt(x) where x > 0 was held.
+template <class Try>
+Status TimeLoop::with_branches_held(Try attempt) {
+  Status status = attempt();
+  if (status.ok() || !watch_ || !watch_->holds()) return status;
+  watch_->hold(false);
+  status = attempt();
+  watch_->hold(true);
+  return status;
+}
+
+Status TimeLoop::evaluate(Instant& at, VecX<double>& rates) {
+  return with_branches_held([&] { return equations_->evaluate(at, rates); });
+}
+
+Status TimeLoop::attempt(double h) {
+  return with_branches_held([&]() -> Status {
+    if (Status status = integrator_->step(*equations_, now_, rates_, h, next_); !status.ok()) return status;
+    if (std::abs(next_.t - planned_end_) <= kSameTime * std::max(1.0, std::abs(planned_end_))) next_.t = planned_end_;
+    return {equations_->is_finite(next_.y) ? "" : "the state is not finite"};
+  });
+}
+
+/// The integrator's estimate in units of the tolerances: a step is good enough below 1.
+double TimeLoop::estimated_error() {
+  const double error = equations_->error_norm(now_.y, next_.y, integrator_->error());
+  return std::isfinite(error) ? error : 1e6;
+}
+
+/// From now_ to next_, in the adaptive case with as many attempts as it takes.
+bool TimeLoop::take_step(double h) {
+  constexpr double kSafety = 0.9, kMostGrowth = 5.0, kMostShrink = 0.2, kLastResort = 1e-6;
+  for (;;) {
+    const Status status = attempt(h);
+    if (!adaptive_) return status.ok() ? true : stop(blame(h, status.trouble));
+    const double error = status.ok() ? estimated_error() : 1e6;
+    const double factor = kSafety * std::pow(std::max(error, 1e-10), -1.0 / integrator_->order());
+    const double next = h * std::clamp(factor, kMostShrink, kMostGrowth);
+    if (error <= 1.0) {
+      const bool cut_short = h == planned_h_ && h < 0.999 * std::min(h_, settings_.max_step);  // by a switch point
+      h_ = cut_short ? std::max(next, h_) : next;
+      usual_h_ = std::max(h, 0.995 * usual_h_);
+      return true;
+    }
+    ++summary_.rejected_steps;
+    h = next;
+    const bool at_last = h < kLastResort * usual_h_;
+    if (h < 0.1 * usual_h_ && equations_->is_nearly_singular() && step_over_singularity(h, at_last)) return true;
+    if (h < 1e-14 * std::max(1.0, std::abs(now_.t)))
+      return stop(fmt::format("the step size fell to {:.2g} s without meeting rtol and atol{}", h,
+                              status.ok() ? "" : ": " + status.trouble));
+  }
+}
+
+/// At a singular position accelerations are lost in rounding, and it may be that no step is short enough; a step of usual size
+/// gets across. It is taken if its error is tolerable, or at last, in words, if no shorter one will do. Returns whether it was.
+bool TimeLoop::step_over_singularity(double h, bool at_last) {
+  constexpr double kTolerable = 100.0;
+  const double over = std::min(usual_h_, planned_h_);
+  const Status status = attempt(over);
+  const double error = status.ok() ? estimated_error() : 1e6;
+  if (error > kTolerable && !(at_last && status.ok())) return false;
+  h_ = usual_h_;
+  if (error > kTolerable)
+    remarks_.add(
+        now_.t, "singular step",
+        fmt::format("a singular position at t = {:.6g} s was crossed by a step of {:.2g} s whose error is {:.2g} times "
+                    "what rtol and atol allow: steps down to {:.2g} s were no better; what follows may be off by that much",
+                    now_.t, over, error, h));
+  return true;
+}
+
+bool TimeLoop::evaluate_next() {
+  const Status status = evaluate(next_, next_rates_);
+  return status.ok() || stop(blame(next_.t - now_.t, status.trouble));
+}
+
+/// Time must get on: else something switches on and off without end.
+bool TimeLoop::gets_on() {
+  constexpr long kMost = 10'000;  // evaluations
+  const double least = std::min(1e-9 * settings_.end, 1e-6 * settings_.step);
+  const long evaluations = equations_->evaluations();
+  if (now_.t - got_to_ > least || evaluations < evaluations_there_) {
+    got_to_ = now_.t;
+    evaluations_there_ = evaluations;
+  }
+  if (evaluations - evaluations_there_ < kMost) return true;
+  const std::string busy = watch_ ? watch_->busiest(got_to_) : "";
+  return stop(fmt::format("{} evaluations brought it on by less than {:.2g} s{}", evaluations - evaluations_there_, least,
+                          busy.empty() ? "" : ": what keeps switching is " + busy));
+}
+
+/// A fixed step that fails may only be too long: the same interval is tried in short ones before the mechanism is blamed.
+std::string TimeLoop::blame(double h, const std::string& trouble) {
+  constexpr int kPieces = 64;
+  if (!has_fixed_steps() || !integrator_->can_repeat()) return trouble;
+  Instant at = now_;
+  VecX<double> rates = rates_;
+  integrator_->forget();
+  Status status = equations_->evaluate(at, rates);
+  for (int i = 0; status.ok() && i < kPieces; ++i) {
+    status = integrator_->step(*equations_, at, rates, h / kPieces, inside_);
+    if (status.ok() && !equations_->is_finite(inside_.y)) return trouble;
+    if (status.ok()) status = equations_->project(inside_);
+    if (status.ok()) status = equations_->evaluate(inside_, rates);
+    std::swap(at, inside_);
+  }
+  if (!status.ok()) return trouble;
+  return fmt::format(
+      "the step of {:.3g} s is too long: in steps of {:.3g} s the mechanism passes here without trouble; give a "
+      "smaller step (over the long one, {})",
+      h, h / kPieces, trouble);
+}
+
+bool TimeLoop::finish_step() {
+  ++summary_.steps;
+  const double tie = 1e-9 * (next_.t - now_.t);
+  if (next_output() < next_.t - tie) {
+    if (!record_inside_step(next_.t - tie)) return false;
+    if (Status status = evaluate(next_, next_rates_); !status.ok()) return stop(status.trouble);
+  }
+  std::swap(now_, next_);
+  std::swap(rates_, next_rates_);
+  system_->accept_step(now_, rates_, remarks_);
+  grid_ = first_multiple_after(settings_.step, now_.t + 1e-9 * settings_.step) - 1;
+  if (event_due_ && !let_happen()) return false;
+  if (watch_) begin_watching();
+  if (!take_stock()) return false;
+  if ((next_output() <= now_.t + tie || has_ended()) && !record(now_.t)) return false;
+  if (observer_.progress) observer_.progress(now_.t, end_);
+  interrupted_ = !has_ended() && observer_.go_on && !system_->all_go_on(observer_.go_on);
+  if (interrupted_) summary_.status = kInterrupted;
+  return !interrupted_;
+}
+
+// --- rows and accounts
+
+double TimeLoop::next_output() const { return static_cast<double>(outputs_) * settings_.output_every; }
+
+/// Rows between now_ and next_.
+bool TimeLoop::record_inside_step(double until) {
+  while (next_output() < until) {
+    place_inside(next_output());
+    if (Status status = equations_->project(inside_); !status.ok()) return stop(status.trouble);
+    if (Status status = evaluate(inside_, inside_rates_); !status.ok()) return stop(status.trouble);
+    if (!record(inside_.t)) return false;
+  }
+  return true;
+}
+
+/// Of the instant last evaluated. Round times are written as such. The instant keeps its own: an event may lie between the two.
+bool TimeLoop::record(double t) {
+  const bool is_round = std::abs(t - next_output()) <= 1e-9 * std::max(settings_.step, usual_h_);
+  const Status status = system_->record(is_round ? next_output() : t, objection_, row_, remarks_);
+  if (!status.ok()) return stop(status.trouble);
+  ++outputs_;
+  if (energy_with_rows_)
+    if (const std::optional<Energies> energies = system_->energies()) balance(*energies);
+  EquationsOfMotion* const motion = equations_->equations_of_motion();
+  if (observer_.frame && motion) observer_.frame(motion->system());
+  if (!system_->is_first_rank()) return true;
+  if (observer_.row) observer_.row(row_);
+  if (observer_.object) objection_ = observer_.object(row_);
+  return true;
+}
+
+/// Of the instant last evaluated. False: it is none that a run could go on from.
+bool TimeLoop::take_stock() {
+  const ConstraintErrors errors = system_->errors();
+  const std::optional<Energies> energies = system_->energies();
+  const Energies known = energies.value_or(Energies{});
+  // Comparisons with what is not a number are false, and would not show it.
+  if (!std::isfinite(errors.position + errors.velocity + known.kinetic + known.potential + known.work))
+    return stop(fmt::format("energies or constraint errors are not finite: kinetic {}, potential {}, work {}", known.kinetic,
+                            known.potential, known.work));
+  summary_.position_error_max = std::max(summary_.position_error_max, errors.position);
+  summary_.velocity_error_max = std::max(summary_.velocity_error_max, errors.velocity);
+  energy_with_rows_ = !energies;
+  if (energies) balance(*energies);
+  return true;
+}
+
+void TimeLoop::balance(const Energies& energies) {
+  const auto [kinetic, potential, work] = energies;
+  if (!energy_known_) energy_start_ = kinetic + potential - work, potential_start_ = potential;
+  energy_known_ = true;
+  work_ = work;
+  exchanged_ = std::max({exchanged_, kinetic, std::abs(potential - potential_start_)});
+  imbalance_ = std::max(imbalance_, std::abs(kinetic + potential - energy_start_ - work));
+}
+
+}  // namespace linkwork

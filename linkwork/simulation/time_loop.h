@@ -1,0 +1,122 @@
+#pragma once
+
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "linkwork/dynamics/integrator.h"
+#include "linkwork/simulation/moving_system.h"
+#include "linkwork/simulation/step_watch.h"
+
+namespace linkwork {
+
+/// The one loop over time: steps with or without error control, events located, rows, checkpoints, the account of errors and
+/// energy, warnings, and what makes it stop.
+class TimeLoop {
+ public:
+  explicit TimeLoop(std::unique_ptr<MovingSystem> system);
+  ~TimeLoop();
+
+  MovingSystem& system() { return *system_; }
+  const MovingSystem& system() const { return *system_; }
+  const Instant& now() const { return now_; }
+  bool has_fixed_steps() const { return !adaptive_ && !integrator_->controls_step(); }
+  void observe(const Observer& observer) { observer_ = system_->wrapped(observer); }
+
+  /// Steps until `end` is reached, or for one step; false: it has stopped.
+  bool advance(double end, bool one_step);
+  /// To the end of the settings, checkpoints included.
+  Summary run();
+  /// As it stands.
+  Summary summary();
+  SavedRun save();
+  void restore(const SavedRun& saved);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  bool start();
+  bool has_ended() const;
+  bool save_if_due();
+  bool go_on_from(const SavedRun& saved);
+  void make_integrator();
+  double wall_seconds() const;
+
+  // Steps: time_loop.cpp.
+  bool step();
+  double natural_step_end() const;
+  double next_step_size();
+  Status attempt(double h);
+  bool take_step(double h);
+  double estimated_error();
+  bool step_over_singularity(double h, bool at_last);
+  template <class Try>
+  Status with_branches_held(Try attempt);
+  Status evaluate(Instant& at, VecX<double>& rates);
+  bool evaluate_next();
+  bool gets_on();
+  std::string blame(double h, const std::string& trouble);
+  bool finish_step();
+  bool record_inside_step(double until);
+  bool record(double t);
+  bool take_stock();
+  void balance(const Energies& energies);
+  void warn_of_garbage(Summary& summary) const;
+  double next_output() const;
+  bool stop(const std::string& reason);
+
+  // What comes within a step: event_location.cpp.
+  bool find_event();
+  bool look_inside();
+  bool locate_event(double at_end);
+  void mark_due();
+  double margin_after(double h);
+  bool let_happen();
+  void begin_watching();
+  void place_inside(double t);
+
+  std::unique_ptr<MovingSystem> system_;
+  DifferentialEquation* equations_ = nullptr;  // of the system
+  const Settings& settings_;                   // of the system
+  std::unique_ptr<Integrator> integrator_;
+  Watch* watch_ = nullptr;  // of the system
+  StepWatch step_watch_;
+  Observer observer_;
+
+  Instant now_, next_, inside_;
+  VecX<double> rates_, next_rates_, inside_rates_;
+  bool started_ = false, stopped_ = false, interrupted_ = false;
+  double end_ = std::numeric_limits<double>::infinity();  // of what is asked for
+  bool adaptive_ = false;
+  double h_ = 0.0;        // the next step's size, if adaptive
+  double usual_h_ = 0.0;  // what accepted steps were like of late
+  double planned_end_ = 0.0, planned_h_ = 0.0;
+  long grid_ = 0;  // fixed steps: how many multiples of the step have been passed
+  bool event_due_ = false;
+  double step_size_ = 0.0;  // of the step in which an event is looked for
+  std::string trouble_;     // why that failed
+
+  double got_to_ = -1.0;        // the time from which on it must get on,
+  long evaluations_there_ = 0;  // and how many evaluations there had been
+  long evaluations_before_ = 0;
+  long outputs_ = 0;  // rows written
+  std::vector<double> row_;
+  std::string objection_;  // of the observer
+
+  Summary summary_;
+  Remarks remarks_;
+  bool energy_known_ = false;
+  bool energy_with_rows_ = false;  // known only there
+  double energy_start_ = 0.0, potential_start_ = 0.0;
+  double imbalance_ = 0.0;  // largest |energy - start - work|
+  double exchanged_ = 0.0;  // largest energy seen to move: kinetic, or change of potential
+  double work_ = 0.0;
+  long next_checkpoint_ = 0;
+  double wall_before_ = 0.0;    // before the present call,
+  double wall_restored_ = 0.0;  // of it, in what was restored
+  Clock::time_point called_;
+};
+
+}  // namespace linkwork
