@@ -12,9 +12,9 @@
 #include "apps/linkwork/methods.h"
 #include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/terminal.h"
-#include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/kinds.h"
 #include "studies/catalog.h"
 
 namespace linkwork::cli {
@@ -64,11 +64,18 @@ void print_closures() {
   std::vector<Entry> entries;
   for (const FrameClosureKind& kind : frame_closure_kinds())
     entries.push_back({std::string(kind.name), fmt::format("{} ({})", kind.summary, in_rows(kind.rows.size()))});
-  for (const CoordinateClosureKind& kind : coordinate_closure_kinds())
+  for (const CoordinateClosureKind& kind : standard_kinds()->closures)
     entries.push_back({std::string(kind.name), fmt::format("{} ({})", kind.summary, in_rows(1))});
   for (const JointKind& kind : joint_kinds())
     if (!kind.rows.empty())
       entries.push_back({std::string(kind.name), fmt::format("the joint, as a closure ({})", in_rows(kind.rows.size()))});
+  print_entries(entries);
+}
+
+template <class Kind>
+void print_kinds(const std::vector<Kind>& kinds) {
+  std::vector<Entry> entries;
+  for (const Kind& kind : kinds) entries.push_back({std::string(kind.name), std::string(kind.summary)});
   print_entries(entries);
 }
 
@@ -115,6 +122,8 @@ const std::vector<Category>& categories() {
       {"glues", [] { print_methods(glue_choices()); }},
       {"joints", print_joints},
       {"closures", print_closures},
+      {"forces", [] { print_kinds(standard_kinds()->forces); }},
+      {"sensors", [] { print_kinds(standard_kinds()->sensors); }},
       {"models", print_models},
       {"studies", print_studies},
   };
@@ -137,7 +146,8 @@ int list(const std::string& what) {
 }  // namespace
 
 Command list_command(CLI::App& program) {
-  CLI::App* const app = program.add_subcommand("list", "Lists methods, joints, closures, ready models and studies.");
+  CLI::App* const app =
+      program.add_subcommand("list", "Lists methods, joints, closures, forces, sensors, ready models and studies.");
   const auto what = std::make_shared<std::string>();
   app->add_option("WHAT", *what, "one of: " + listed(category_names()))->required()->type_name("");
   app->footer(

@@ -64,9 +64,8 @@ void System::apply_joint_laws() {
 }
 
 void System::apply_joint_forces() {
-  for (std::size_t k = 0; k < model_->joint_forces.size(); ++k) {
-    if (modes_.joint_forces[k] == 0) continue;
-    const JointForce& force = model_->joint_forces[k];
+  for (const JointForce& force : model_->joint_forces) {
+    if (!is_in_force(force.of)) continue;
     const double value = evaluate(force.value);
     if (const Joint& joint = model_->joints[force.coordinate.joint()]; joint.in_state()) {
       const int dof = joint.v[static_cast<std::size_t>(force.coordinate.component)];
@@ -95,9 +94,8 @@ void System::apply_springs() {
     const V3 f = X_WN(frame.node).R.transpose() * force;
     work_.apply(frame.node, {frame.X_NF.p.cross(f), f});
   };
-  for (std::size_t k = 0; k < model_->springs.size(); ++k) {
-    if (modes_.springs[k] == 0) continue;
-    const Spring& spring = model_->springs[k];
+  for (const Spring& spring : model_->springs) {
+    if (!is_in_force(spring.of)) continue;
     const End a = end_at(spring.a), b = end_at(spring.b);
     const V3 span = b.p - a.p;
     const double length = span.norm();
@@ -112,8 +110,8 @@ void System::apply_springs() {
 
 void System::apply_wrenches() {
   for (std::size_t i = 0; i < model_->wrenches.size(); ++i) {
-    if (modes_.wrenches[i] == 0) continue;
     const BodyWrench& wrench = model_->wrenches[i];
+    if (!is_in_force(wrench.of)) continue;
     Wrench<double> F = wrench_parts_[i].constant;  // at the point, in world or body axes
     for (const auto& [k, value] : wrench_parts_[i].varying) (k < 3 ? F.n : F.f)[k % 3] = evaluate(*value);
     const Mat3<double>& R_WN = X_WN(wrench.at.node).R;

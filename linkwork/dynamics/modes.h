@@ -18,8 +18,8 @@ struct Modes {
   /// As the model starts: contacts open, no friction yet.
   explicit Modes(const Model& model);
 
-  std::vector<char> rows;  // which constraints are in force
-  std::vector<char> joint_forces, springs, wrenches;
+  std::vector<char> rows;    // which constraints are in force
+  std::vector<char> forces;  // and which forces
   std::vector<double> parameters;
   std::vector<Friction> friction;
 };

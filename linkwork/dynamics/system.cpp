@@ -435,10 +435,9 @@ double System::slot_value(const Variable& slot, const VecX<double>* lambda) cons
       return error_[slot.index];
     case Kind::kErrorRate:
       return error_rate_[slot.index];
-    case Kind::kPoint:
-      return pose(model_->sensors[static_cast<std::size_t>(slot.index)].frame).p[slot.axis];
-    case Kind::kPointVelocity:
-      return velocity(model_->sensors[static_cast<std::size_t>(slot.index)].frame)[slot.axis];
+    case Kind::kSensor:
+    case Kind::kSensorRate:
+      return sensor_value(slot, slot.kind == Kind::kSensorRate);
     case Kind::kPosition:
     case Kind::kVelocity:
       break;
@@ -450,6 +449,16 @@ double System::slot_value(const Variable& slot, const VecX<double>* lambda) cons
   std::array<double, 6> v{}, a{};
   joint_motion(joint, {}, q, v, a);
   return slot.kind == Kind::kPosition ? q[k] : v[k];
+}
+
+/// Of a component, or of its rate: NaN where the kind does not give rates.
+double System::sensor_value(const Variable& slot, bool rate) const {
+  const Sensor& sensor = model_->sensors[static_cast<std::size_t>(slot.index)];
+  const auto read = rate ? sensor.kind->read_rates : sensor.kind->read;
+  if (read == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  std::array<double, SensorKind::kMostComponents> values{};
+  read(sensor, *this, std::span(values.data(), sensor.kind->components.size()));
+  return values[static_cast<std::size_t>(slot.component)];
 }
 
 std::span<const Jet> System::slots_along(const BoundExpression& expression, const VecX<double>& vdot,
@@ -464,8 +473,8 @@ std::span<const Jet> System::slots_along(const BoundExpression& expression, cons
         return 0.0;
       case Kind::kError:
         return error_rate_[slot.index];
-      case Kind::kPoint:
-        return velocity(model_->sensors[static_cast<std::size_t>(slot.index)].frame)[slot.axis];
+      case Kind::kSensor:
+        return sensor_value(slot, true);
       case Kind::kPosition: {
         // Of quaternions the rates are no velocities.
         const auto k = static_cast<std::size_t>(slot.coordinate.component);
@@ -529,10 +538,8 @@ double System::potential_energy() const {
     joint_motion(joint, {}, q, v, a);
     for (int k = 0; k < joint.kind->nv(); ++k) add(joint.stiffness, q[static_cast<std::size_t>(k)] - joint.rest);
   }
-  for (std::size_t k = 0; k < model_->springs.size(); ++k) {
-    const Spring& spring = model_->springs[k];
-    if (modes_.springs[k] != 0) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
-  }
+  for (const Spring& spring : model_->springs)
+    if (is_in_force(spring.of)) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
   return energy;
 }
 

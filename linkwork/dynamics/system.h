@@ -15,7 +15,7 @@ namespace linkwork {
 
 /// The model evaluated at a state: kinematics, applied forces, constraint terms. Formulations ask it for what they need;
 /// dense matrices are computed only when asked for. One per thread.
-class System {
+class System final : public Observation {
  public:
   explicit System(const Model& model);
 
@@ -81,7 +81,7 @@ class System {
   void read_switches(const BoundExpression& expression, const VecX<double>& vdot, std::span<SwitchReading> at) const;
   /// Names the first thing at the state just evaluated that is not a finite number, with its expression; empty: there is none.
   std::string describe_not_finite();
-  Pose<double> pose(const NodeFrame& frame) const { return X_WN(frame.node) * frame.X_NF; }
+  Pose<double> pose(const NodeFrame& frame) const override { return X_WN(frame.node) * frame.X_NF; }
   /// Node b in node a's frame.
   Pose<double> between(int a, int b) const {
     const Pose<double>& X_WB = X_WN(b);
@@ -90,7 +90,8 @@ class System {
     return {X_WA.R.transpose() * X_WB.R, X_WA.R.transpose() * (X_WB.p - X_WA.p)};
   }
   /// Velocity of a frame's origin, world axes.
-  Vec3<double> velocity(const NodeFrame& frame) const;
+  Vec3<double> velocity(const NodeFrame& frame) const override;
+  double value(const BoundExpression& expression) const override { return evaluate(expression); }
 
   /// Sliding friction, by position in Model::frictions: the load it was last computed with, and the force on its rows.
   double load(std::size_t friction) const { return loads_[friction]; }
@@ -168,6 +169,8 @@ class System {
   }
   std::span<const Jet> slots_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const;
   double slot_value(const Variable& slot, const VecX<double>* lambda) const;
+  double sensor_value(const Variable& slot, bool rate) const;
+  bool is_in_force(int force) const { return modes_.forces[static_cast<std::size_t>(force)] != 0; }
 
   struct Turns {
     bool counted = false;             // whether a state was accepted yet

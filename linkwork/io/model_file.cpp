@@ -25,7 +25,8 @@ constexpr std::size_t kDeepestModule = 32;
 /// What all files of one model have in common while they are read.
 class Reading {
  public:
-  explicit Reading(const ReadOptions& options) : options_(options) {}
+  explicit Reading(const ReadOptions& options)
+      : kinds(options.kinds), keys(kinds == standard_kinds() ? key_tables() : key_tables(*kinds)), options_(options) {}
 
   /// Counts tables before they are made.
   void admit(double count, const Place& place) {
@@ -42,6 +43,8 @@ class Reading {
     return *known;
   }
 
+  const std::shared_ptr<const Kinds> kinds;
+  const std::vector<KeyTable> keys;
   std::vector<fs::path> open_files;  // the file being read and those it is a module of
 
  private:
@@ -69,6 +72,7 @@ class FileReader {
         scope_(file.string(), parameter_values(document.find("parameters"), file.string(), overrides)) {}
 
   Spec read() {
+    spec_.kinds = reading_.kinds;
     find_changing_parameters();
     read_head();
     read_own_tables();
@@ -145,11 +149,11 @@ class FileReader {
       take_name(constraints_, "joint", table);
     });
     for_each("closure", [&](const TableReader& table) {
-      spec_.closures.push_back(read_closure(table, references_));
+      spec_.closures.push_back(read_closure(table, *reading_.kinds, references_));
       take_name(constraints_, "closure", table);
     });
     for_each("force", [&](const TableReader& table) {
-      spec_.forces.push_back(read_force(table, references_));
+      spec_.forces.push_back(read_force(table, *reading_.kinds, references_));
       if (table.has("name")) take_name(forces_, "force", table);
     });
     for_each("event", [&](const TableReader& table) {
@@ -157,7 +161,7 @@ class FileReader {
       take_name(events_, "event", table);
     });
     for_each("sensor", [&](const TableReader& table) {
-      spec_.sensors.push_back(read_sensor(table, references_));
+      spec_.sensors.push_back(read_sensor(table, *reading_.kinds, references_));
       take_name(sensors_, "sensor", table);
     });
     for_each("port", [&](const TableReader& table) {
@@ -172,7 +176,7 @@ class FileReader {
 
   /// Calls `read` for every [[key]] table, as often as its repeat says.
   void for_each(std::string_view key, const std::function<void(const TableReader&)>& read) {
-    const KeyTable& keys = key_table(key);
+    const KeyTable& keys = key_table(reading_.keys, key);
     for (const TomlValue& table : model_.tables(key)) {
       const auto read_once = [&] { read(TableReader(table, keys, scope_)); };
       const TomlValue* const repeat = table.find("repeat");

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,8 @@ struct ReadOptions {
   std::vector<std::pair<std::string, std::string>> set = {};
   /// Gives the text of a file, or throws InputError. Null: read_text_file.
   std::function<std::string(const std::filesystem::path&)> load = nullptr;
+  /// Of closures, forces and sensors.
+  std::shared_ptr<const Kinds> kinds = standard_kinds();
   /// The most tables a model may have in all, repeated ones and those of modules counted each time.
   std::size_t most_tables = 1'000'000;
 };

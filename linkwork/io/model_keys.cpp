@@ -4,7 +4,6 @@
 #include <functional>
 #include <stdexcept>
 
-#include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
 
@@ -14,32 +13,43 @@ namespace {
 using Names = std::vector<std::string>;
 using enum KeyKind;
 
-constexpr bool kRequired = true;
-constexpr bool kOptional = false;
-
-Names joint_types(const std::function<bool(const JointKind&)>& wanted) {
+template <class Kinds, class Wanted>
+Names names_of(const Kinds& kinds, Wanted&& wanted) {
   Names names;
-  for (const JointKind& kind : joint_kinds()) {
+  for (const auto& kind : kinds) {
     if (wanted(kind)) names.emplace_back(kind.name);
   }
   return names;
 }
 
-bool is_holonomic(const FrameClosureKind& kind) { return static_cast<int>(kind.rows.size()) <= kind.holonomic_rows; }
+template <class Kinds>
+Names names_of(const Kinds& kinds) {
+  return names_of(kinds, [](const auto&) { return true; });
+}
 
-Names closure_types(const std::function<bool(const FrameClosureKind&)>& wanted) {
-  Names names;
-  for (const FrameClosureKind& kind : frame_closure_kinds()) {
-    if (wanted(kind)) names.emplace_back(kind.name);
+Names joint_types(const std::function<bool(const JointKind&)>& wanted) { return names_of(joint_kinds(), wanted); }
+
+/// Adds the keys that kinds bring along. Those that several have in common stand once.
+template <class Kinds>
+void add_keys(std::vector<Key>& keys, const Kinds& kinds) {
+  for (const auto& kind : kinds) {
+    for (const auto& key : kind.keys) {
+      const auto same = std::ranges::find_if(keys, [&](const Key& k) {
+        return k.name == key.name && k.kind == key.kind && k.required == key.required && k.summary == key.summary;
+      });
+      if (same != keys.end())
+        same->types.emplace_back(kind.name);
+      else
+        keys.push_back({key.name, key.kind, key.required, key.summary, {std::string(kind.name)}, key.choices});
+    }
   }
-  return names;
 }
 
 /// Closures between two frames: the joint types except free, which has no rows, and the closures proper.
 Names frame_closure_types(bool with_axis_only, bool holonomic_only = false) {
   Names names = joint_types([&](const JointKind& kind) { return !kind.rows.empty() && (kind.has_axis || !with_axis_only); });
   for (const FrameClosureKind& kind : frame_closure_kinds()) {
-    if ((kind.has_axis || !with_axis_only) && (is_holonomic(kind) || !holonomic_only)) names.emplace_back(kind.name);
+    if ((kind.has_axis || !with_axis_only) && (kind.is_holonomic() || !holonomic_only)) names.emplace_back(kind.name);
   }
   return names;
 }
@@ -53,6 +63,11 @@ const Key kRepeatKey{"repeat", kRepeat, kOptional, "makes one table for each val
 const Key kComplianceKey{
     "compliance", kTable, kOptional,
     "its virtual springs and dampers in the formulation `compliance`, in place of the formulation's options"};
+
+const std::string kAxisSummary = "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`";
+const Key kSecondAxisKey{
+    "axis2", kAxis, kOptional, "second axis, perpendicular to the first; has a default if the first is x, y or z", {"universal"}};
+const Key kPitchKey{"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}};
 
 const Key kActiveKey{"active", kBoolean, kOptional, "whether it is in force at the start; events switch it; default `true`"};
 
@@ -149,13 +164,9 @@ KeyTable joint_keys() {
            {"type", kOneOf, kRequired, "the type of joint", {}, joint_types([](const JointKind&) { return true; })},
            {"parent", kFrame, kRequired, "the frame it starts from"},
            {"child", kFrame, kRequired, "the frame it carries"},
-           {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`", with_axis},
-           {"axis2",
-            kAxis,
-            kOptional,
-            "second axis, perpendicular to the first; has a default if the first is x, y or z",
-            {"universal"}},
-           {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
+           {"axis", kAxis, kOptional, kAxisSummary, with_axis},
+           kSecondAxisKey,
+           kPitchKey,
            {"position", kCoordinates, kOptional, "start value of its coordinates; default zero, no rotation", moving},
            {"velocity", kCoordinates, kOptional, "start value of its velocities; default zero", moving},
            {"fixed", kBoolean, kOptional,
@@ -175,62 +186,45 @@ KeyTable joint_keys() {
            kRepeatKey}};
 }
 
-KeyTable closure_keys() {
+KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
+  const auto frames = frame_closure_kinds();
   const Names between_frames = frame_closure_types(false);
-  Names between_joints;
-  for (const CoordinateClosureKind& kind : coordinate_closure_kinds()) between_joints.emplace_back(kind.name);
-  const Names rolling{"rolling", "rolling-ball", "rolling-discs"};
-  const Names on_plane = closure_types([](const FrameClosureKind& kind) { return kind.on_plane; });
-  const Names with_contact = closure_types([](const FrameClosureKind& kind) { return kind.has_contact_row(); });
-  const Names one_sided = joined(with_contact, {"distance", "point-on-plane", "expression"});
-  const Names sliding =
-      joined(closure_types([](const FrameClosureKind& kind) { return !is_holonomic(kind); }), {"pfaffian", "friction-drive"});
-  return {
-      "closure",
-      "closure",
-      "type",
-      {{"name", kName, kRequired, "name of the closure, its own among joints, closures and connections"},
-       {"type", kOneOf, kRequired, "the type of closure", {}, joined(between_frames, between_joints)},
-       {"a", kFrame, kRequired, "the first frame", between_frames},
-       {"b", kFrame, kRequired, "the second frame", between_frames},
-       {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
-        frame_closure_types(true)},
-       {"axis2",
-        kAxis,
-        kOptional,
-        "second axis, perpendicular to the first; has a default if the first is x, y or z",
-        {"universal"}},
-       {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
-       {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
-       {"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
-       {"radius", kPositive, kRequired, "radius of the wheel, ball or disc b, m", rolling},
-       {"radius_a", kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`", {"rolling-discs"}},
-       {"inside", kBoolean, kOptional, "whether b rolls inside a; default `false`", {"rolling-discs"}},
-       {"contact", kBoolean, kOptional, "whether it keeps the bodies in contact too, or joints do; default `true`", with_contact},
-       {"joints", kReferences, kRequired, "the coordinates it relates: `joint` or `joint.component`", {"gear"}},
-       {"joints", kReferences, kRequired, "two coordinates, of the driving and the driven joint", {"friction-drive"}},
-       {"coefficients", kNumbers, kRequired, "a factor for each of `joints`", {"gear"}},
-       {"offset", kNumber, kOptional, "what the sum of factors times coordinates must be; default `0`", {"gear"}},
-       {"joint", kReference, kRequired, "the coordinate it drives: `joint` or `joint.component`", {"drive", "speed-drive"}},
-       {"value", kExpressionOfTime, kRequired, "what the coordinate must be", {"drive"}},
-       {"value", kExpressionOfTime, kRequired, "what its velocity must be", {"speed-drive"}},
-       {"ratio", kExpressionOfPositions, kRequired, "velocity of the second joint by that of the first", {"friction-drive"}},
-       {"expression", kExpressionOfPositions, kRequired, "what must be zero", {"expression"}},
-       {"expression", kExpressionOfState, kRequired, "what must be zero: linear in the velocities", {"pfaffian"}},
-       kActiveKey,
-       {"one_sided",
-        kOneOf,
-        kOptional,
-        "it only keeps its (first) row from falling below zero, or rising above it",
-        one_sided,
-        {"above", "below"}},
-       {"restitution", kNotNegative, kOptional,
-        "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
-        "default `0`",
-        one_sided},
-       {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
-       kComplianceKey,
-       kRepeatKey}};
+  const Names on_plane = names_of(frames, [](const FrameClosureKind& kind) { return kind.on_plane; });
+  const Names with_contact = names_of(frames, [](const FrameClosureKind& kind) { return kind.has_contact_row(); });
+  const Names one_sided = joined(names_of(frames, [](const FrameClosureKind& kind) { return kind.can_open(); }),
+                                 names_of(relations, [](const CoordinateClosureKind& kind) { return kind.can_open; }));
+  const Names sliding = joined(names_of(frames, [](const FrameClosureKind& kind) { return !kind.is_holonomic(); }),
+                               names_of(relations, [](const CoordinateClosureKind& kind) { return kind.can_slide; }));
+  KeyTable table{"closure",
+                 "closure",
+                 "type",
+                 {{"name", kName, kRequired, "name of the closure, its own among joints, closures and connections"},
+                  {"type", kOneOf, kRequired, "the type of closure", {}, joined(between_frames, names_of(relations))},
+                  {"a", kFrame, kRequired, "the first frame", between_frames},
+                  {"b", kFrame, kRequired, "the second frame", between_frames},
+                  {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true)},
+                  kSecondAxisKey,
+                  kPitchKey,
+                  {"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
+                  {"contact", kBoolean, kOptional, "whether it keeps the bodies in contact too, or joints do; default `true`",
+                   with_contact}}};
+  add_keys(table.keys, frames);
+  add_keys(table.keys, relations);
+  table.keys.insert(table.keys.end(), {kActiveKey,
+                                       {"one_sided",
+                                        kOneOf,
+                                        kOptional,
+                                        "it only keeps its (first) row from falling below zero, or rising above it",
+                                        one_sided,
+                                        {"above", "below"}},
+                                       {"restitution", kNotNegative, kOptional,
+                                        "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
+                                        "default `0`",
+                                        one_sided},
+                                       {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
+                                       kComplianceKey,
+                                       kRepeatKey});
+  return table;
 }
 
 KeyTable dry_friction_keys() {
@@ -267,61 +261,43 @@ KeyTable compliance_keys() {
 }
 
 KeyTable connection_keys() {
-  return {"connection",
-          "connection",
-          "type",
-          {{"name", kName, kRequired, "name of the connection, its own among joints, closures and connections"},
-           {"type", kOneOf, kRequired, "the type of closure", {}, frame_closure_types(false, true)},
-           {"a", kReference, kRequired, "the first port, or `\"ground\"` for the world frame"},
-           {"b", kReference, kRequired, "the second port, or `\"ground\"`"},
-           {"axis", kAxis, kOptional, "its axis in both frames; default `[0, 0, 1]`, universal `[1, 0, 0]`",
-            frame_closure_types(true, true)},
-           {"axis2",
-            kAxis,
-            kOptional,
-            "second axis, perpendicular to the first; has a default if the first is x, y or z",
-            {"universal"}},
-           {"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}},
-           {"length", kPositive, kRequired, "distance between the origins of the frames, m", {"distance"}},
-           kComplianceKey,
-           kRepeatKey}};
+  KeyTable table{"connection",
+                 "connection",
+                 "type",
+                 {{"name", kName, kRequired, "name of the connection, its own among joints, closures and connections"},
+                  {"type", kOneOf, kRequired, "the type of closure", {}, frame_closure_types(false, true)},
+                  {"a", kReference, kRequired, "the first port, or `\"ground\"` for the world frame"},
+                  {"b", kReference, kRequired, "the second port, or `\"ground\"`"},
+                  {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true, true)},
+                  kSecondAxisKey,
+                  kPitchKey}};
+  std::vector<FrameClosureKind> holonomic;
+  std::ranges::copy_if(frame_closure_kinds(), std::back_inserter(holonomic), &FrameClosureKind::is_holonomic);
+  add_keys(table.keys, holonomic);
+  table.keys.insert(table.keys.end(), {kComplianceKey, kRepeatKey});
+  return table;
 }
 
-KeyTable force_keys() {
-  const Names on_joints{"torque", "force"};
-  const Names between_points{"spring", "damper"};
-  return {"force",
-          "force",
-          "type",
-          {{"name", kName, kOptional, "name of the force"},
-           {"type", kOneOf, kRequired, "the type of force", {}, {"torque", "force", "spring", "damper", "wrench"}},
-           {"joint", kReference, kRequired, "the coordinate it acts on: `joint` or `joint.component`", on_joints},
-           {"value", kExpressionOfState, kRequired, "the torque, N m, or force, N", on_joints},
-           {"a", kFrame, kRequired, "one end", between_points},
-           {"b", kFrame, kRequired, "the other end", between_points},
-           {"stiffness", kNotNegative, kRequired, "force per elongation, N/m", {"spring"}},
-           {"length", kNotNegative, kRequired, "length without force, m", {"spring"}},
-           {"damping", kNotNegative, kOptional, "force per rate of elongation, N s/m; default `0`", {"spring"}},
-           {"damping", kNotNegative, kRequired, "force per rate of elongation, N s/m", {"damper"}},
-           {"body", kReference, kRequired, "the body it acts on", {"wrench"}},
-           {"at", kVector, kOptional, "the point it acts at, body frame, m; default `[0, 0, 0]`", {"wrench"}},
-           {"force", kVectorOfState, kOptional, "the force, N; default zero", {"wrench"}},
-           {"torque", kVectorOfState, kOptional, "the torque, N m; default zero", {"wrench"}},
-           {"axes", kOneOf, kOptional, "the axes of both; default `\"world\"`", {"wrench"}, {"world", "body"}},
-           kActiveKey,
-           kRepeatKey}};
+KeyTable force_keys(const std::vector<ForceKind>& kinds) {
+  KeyTable table{
+      "force",
+      "force",
+      "type",
+      {{"name", kName, kOptional, "name of the force"}, {"type", kOneOf, kRequired, "the type of force", {}, names_of(kinds)}}};
+  add_keys(table.keys, kinds);
+  table.keys.insert(table.keys.end(), {kActiveKey, kRepeatKey});
+  return table;
 }
 
-KeyTable sensor_keys() {
-  return {"sensor",
-          "sensor",
-          "type",
-          {{"name", kName, kRequired, "name of the sensor, its own among sensors"},
-           {"type", kOneOf, kRequired, "what it shows", {}, {"point", "body", "expression"}},
-           {"body", kReference, kRequired, "the body it looks at", {"point", "body"}},
-           {"at", kVector, kOptional, "the point, body frame, m; default `[0, 0, 0]`", {"point"}},
-           {"expression", kExpressionOfState, kRequired, "the value it shows", {"expression"}},
-           kRepeatKey}};
+KeyTable sensor_keys(const std::vector<SensorKind>& kinds) {
+  KeyTable table{"sensor",
+                 "sensor",
+                 "type",
+                 {{"name", kName, kRequired, "name of the sensor, its own among sensors"},
+                  {"type", kOneOf, kRequired, "what it shows", {}, names_of(kinds)}}};
+  add_keys(table.keys, kinds);
+  table.keys.push_back(kRepeatKey);
+  return table;
 }
 
 KeyTable port_keys() {
@@ -377,8 +353,12 @@ std::string_view in_words(KeyKind kind) {
     case kText:
       return "a string";
     case kReference:
+    case kBody:
+    case kPosition:
+    case kVelocity:
       return "a name";
-    case kReferences:
+    case kPositions:
+    case kVelocities:
       return "an array of names";
     case kOneOf:
       return "a string";
@@ -474,20 +454,35 @@ std::vector<std::string> KeyTable::key_names(std::string_view type) const {
   return names;
 }
 
+std::vector<KeyTable> key_tables(const Kinds& kinds) {
+  return {model_keys(),
+          settings_keys(),
+          body_keys(),
+          solid_keys(),
+          joint_keys(),
+          frame_keys(),
+          closure_keys(kinds.closures),
+          force_keys(kinds.forces),
+          sensor_keys(kinds.sensors),
+          port_keys(),
+          module_keys(),
+          connection_keys(),
+          compliance_keys(),
+          dry_friction_keys(),
+          event_keys()};
+}
+
 const std::vector<KeyTable>& key_tables() {
-  static const std::vector<KeyTable> tables{model_keys(),      settings_keys(),     body_keys(),    solid_keys(),
-                                            joint_keys(),      frame_keys(),        closure_keys(), force_keys(),
-                                            sensor_keys(),     port_keys(),         module_keys(),  connection_keys(),
-                                            compliance_keys(), dry_friction_keys(), event_keys()};
+  static const std::vector<KeyTable> tables = key_tables(*standard_kinds());
   return tables;
 }
 
-const KeyTable& key_table(std::string_view name) {
-  for (const KeyTable& table : key_tables()) {
-    if (table.name == name) return table;
-  }
+const KeyTable& key_table(const std::vector<KeyTable>& tables, std::string_view name) {
+  if (const KeyTable* const found = find_kind(tables, name)) return *found;
   throw std::logic_error("no table of keys is named " + std::string(name));
 }
+
+const KeyTable& key_table(std::string_view name) { return key_table(key_tables(), name); }
 
 std::string keys_as_markdown(const KeyTable& table) {
   const bool typed = !table.selector.empty();

@@ -4,42 +4,9 @@
 #include <string_view>
 #include <vector>
 
-namespace linkwork {
+#include "linkwork/model/kinds.h"
 
-/// What may stand after a key.
-enum class KeyKind {
-  kVersion,
-  kName,
-  kText,
-  kReference,
-  kReferences,
-  kOneOf,
-  kCatalogChoice,
-  kBoolean,
-  kNumber,
-  kPositive,
-  kNotNegative,
-  kNonzero,
-  kNumbers,
-  kVector,
-  kPositiveVector,
-  kAxis,
-  kQuaternion,
-  kInertia,
-  kLimits,
-  kCoordinates,
-  kExpressionOfTime,
-  kExpressionOfPositions,
-  kExpressionOfState,
-  kExpressionOfEvent,
-  kActions,
-  kVectorOfState,
-  kNumberTable,
-  kRepeat,
-  kTable,   // one table, described by the KeyTable of the key's name
-  kTables,  // an array of them
-  kFrame,
-};
+namespace linkwork {
 
 /// In words, after "expected": "a number".
 std::string_view in_words(KeyKind kind);
@@ -76,8 +43,11 @@ bool applies(const Key& key, std::string_view type);
 
 /// All of them: "model" is the file itself.
 const std::vector<KeyTable>& key_tables();
+/// For closures, forces and sensors of these kinds.
+std::vector<KeyTable> key_tables(const Kinds& kinds);
 /// The one of that name, which must exist.
 const KeyTable& key_table(std::string_view name);
+const KeyTable& key_table(const std::vector<KeyTable>& tables, std::string_view name);
 
 /// A table in Markdown: key, value, meaning.
 std::string keys_as_markdown(const KeyTable& table);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "linkwork/io/solids.h"
+#include "linkwork/model/closures/frame_closure.h"
 
 namespace linkwork {
 namespace {
@@ -34,6 +35,81 @@ FrameSpec read_frame(const TableReader& table, std::string_view key, References&
   FrameSpec frame = read_frame(table.table(key, key_table("frame")));
   references.add_body(frame);
   return frame;
+}
+
+/// Notes a joint's coordinate that a key names.
+void add_coordinate(References& references, KeyKind kind, const std::string& name, const Place& place) {
+  if (kind == KeyKind::kPosition || kind == KeyKind::kPositions) references.add_coordinate(name, place);
+  if (kind == KeyKind::kVelocity || kind == KeyKind::kVelocities) references.add_velocity(name, place);
+}
+
+/// Reads a value of the type of the field that its key belongs to.
+class FieldReader {
+ public:
+  FieldReader(const TableReader& table, std::string_view key, KeyKind kind, References& references)
+      : table_(table), key_(key), kind_(kind), references_(references) {}
+
+  void read(bool& target) const { target = kind_ == KeyKind::kOneOf ? table_.is_last_choice(key_) : table_.boolean(key_); }
+  void read(double& target) const { target = table_.number(key_); }
+  void read(std::vector<double>& target) const { target = table_.numbers(key_); }
+  void read(std::string& target) const {
+    target = table_.text(key_);
+    add_coordinate(references_, kind_, target, table_.place(key_));
+  }
+  void read(std::vector<std::string>& target) const {
+    if (kind_ == KeyKind::kPosition || kind_ == KeyKind::kVelocity) {
+      read(target.emplace_back());
+      return;
+    }
+    target = table_.texts(key_);
+    for (std::size_t i = 0; i < target.size(); ++i)
+      add_coordinate(references_, kind_, target[i], table_.scope().place(table_.value(key_).items[i]));
+  }
+  void read(FrameSpec& target) const {
+    if (kind_ == KeyKind::kFrame) {
+      target = read_frame(table_, key_, references_);
+    } else if (kind_ == KeyKind::kBody) {
+      target.body = table_.text(key_);
+      target.place = table_.place(key_);
+      references_.add_body(target);
+    } else {
+      target.at = table_.vector(key_);
+    }
+  }
+  void read(Expression& target) const {
+    target = table_.expression(key_);
+    references_.add_variables(target);
+  }
+  void read(std::array<Expression, 3>& target) const {
+    target = table_.expressions(key_);
+    for (const Expression& component : target) references_.add_variables(component);
+  }
+
+ private:
+  const TableReader& table_;
+  std::string_view key_;
+  KeyKind kind_;
+  References& references_;
+};
+
+/// What a kind's own keys say, checked.
+template <class Kind, class T>
+void read_keys(const TableReader& table, const Kind& kind, T& target, References& references) {
+  for (const KindKey<T>& key : kind.keys) {
+    if (!table.has(key.name)) continue;
+    std::visit(
+        [&](auto field) {
+          if constexpr (std::is_same_v<decltype(field), std::monostate>)
+            target.numbers[key.name] = table.number(key.name);
+          else
+            FieldReader(table, key.name, key.kind, references).read(target.*field);
+        },
+        key.field);
+  }
+}
+
+KeyPlaces places_in(const TableReader& table) {
+  return [&table](std::string_view key) { return table.has(key) ? table.place(key) : table.place(); };
 }
 
 void check_two_bodies(const FrameSpec& a, const FrameSpec& b, const TableReader& table, const std::string& what) {
@@ -202,9 +278,6 @@ Eigen::Matrix3d read_inertia(const TableReader& table) {
 /// What rolls, slides, or opens and closes.
 void read_contact(const TableReader& table, References& references, ClosureSpec& closure) {
   if (table.has("normal")) closure.normal = table.axis("normal");
-  table.read("radius", closure.radius);
-  table.read("radius_a", closure.radius_a);
-  table.read("inside", closure.inside);
   table.read("contact", closure.contact);
   table.read("active", closure.active);
   if (table.has("one_sided")) {
@@ -220,10 +293,6 @@ void read_contact(const TableReader& table, References& references, ClosureSpec&
     if (!closure.active) table.fail("dry_friction", "is given though 'active' is false", "one of them");
     closure.friction = read_friction(table, references);
   }
-  if (closure.type != "rolling-discs" || !closure.contact) return;
-  if (closure.radius_a == 0.0) throw InputError(table.place(), "the closure has no 'radius_a'", "it, or contact = false");
-  if (closure.inside && closure.radius_a <= closure.radius)
-    table.fail("radius_a", "is not larger than 'radius', though b rolls inside a", "a larger radius");
 }
 
 /// Joint coordinates
@@ -337,52 +406,20 @@ JointSpec read_joint(const TableReader& table, References& references) {
   return joint;
 }
 
-ClosureSpec read_closure(const TableReader& table, References& references) {
+ClosureSpec read_closure(const TableReader& table, const Kinds& kinds, References& references) {
   ClosureSpec closure = read_connection(table);
-  if (closure.type == "gear") {
-    closure.joints = table.texts("joints");
-    closure.coefficients = table.numbers("coefficients");
-    table.read("offset", closure.offset);
-    if (closure.joints.size() < 2) table.fail("joints", "has fewer than 2 entries", "at least 2 joints");
-    if (closure.coefficients.size() != closure.joints.size()) {
-      table.fail("coefficients", "is " + table.value("coefficients").description(),
-                 fmt::format("{} numbers, one for each of 'joints'", closure.joints.size()));
-    }
-    for (std::size_t i = 0; i < closure.joints.size(); ++i) {
-      references.add_coordinate(closure.joints[i], table.scope().place(table.value("joints").items[i]));
-    }
-  } else if (closure.type == "drive") {
-    closure.joints = {table.text("joint")};
-    closure.value = table.expression("value");
-    references.add_coordinate(closure.joints[0], table.place("joint"));
-  } else if (closure.type == "speed-drive") {
-    closure.joints = {table.text("joint")};
-    closure.value = table.expression("value");
-    references.add_velocity(closure.joints[0], table.place("joint"));
-  } else if (closure.type == "friction-drive") {
-    closure.joints = table.texts("joints");
-    closure.value = table.expression("ratio");
-    references.add_variables(closure.value);
-    if (closure.joints.size() != 2)
-      table.fail("joints", "is " + table.value("joints").description(), "2 joints: the driving and the driven one");
-    for (std::size_t i = 0; i < 2; ++i)
-      references.add_velocity(closure.joints[i], table.scope().place(table.value("joints").items[i]));
-  } else if (closure.type == "pfaffian") {
-    closure.value = table.expression("expression");
-    references.add_variables(closure.value);
-  } else if (closure.type == "expression") {
-    closure.value = table.expression("expression");
-    references.add_variables(closure.value);
-    const auto is_coordinate = [](const std::string& variable) { return variable.starts_with("q."); };
-    if (std::none_of(closure.value.variables().begin(), closure.value.variables().end(), is_coordinate)) {
-      table.fail("expression", "depends on no joint", "an expression with q.<joint>");
-    }
+  const CoordinateClosureKind* const relation = find_kind(kinds.closures, closure.type);
+  if (relation != nullptr) {
+    read_keys(table, *relation, closure, references);
   } else {
     closure.a = read_frame(table, "a", references);
     closure.b = read_frame(table, "b", references);
     check_two_bodies(closure.a, closure.b, table, "closure");
   }
   read_contact(table, references, closure);
+  const FrameClosureKind* const between = find_frame_closure_kind(closure.type);
+  const auto check = relation != nullptr ? relation->check : between != nullptr ? between->check : nullptr;
+  if (check != nullptr) check(closure, places_in(table));
   return closure;
 }
 
@@ -412,57 +449,31 @@ ClosureSpec read_connection(const TableReader& table) {
   closure.type = table.type();
   closure.place = table.place();
   read_axes(table, closure);
-  table.read("length", closure.length);
+  References none;  // its own keys are lengths
+  if (const FrameClosureKind* const kind = find_frame_closure_kind(closure.type)) read_keys(table, *kind, closure, none);
   closure.compliance = read_compliance(table);
   return closure;
 }
 
-ForceSpec read_force(const TableReader& table, References& references) {
+ForceSpec read_force(const TableReader& table, const Kinds& kinds, References& references) {
+  const ForceKind& kind = *find_kind(kinds.forces, table.type());
   ForceSpec force;
   table.read("name", force.name);
   table.read("active", force.active);
   force.type = table.type();
   force.place = table.place();
-  if (table.has("joint")) {
-    force.joint = table.text("joint");
-    force.value = table.expression("value");
-    references.add_velocity(force.joint, table.place("joint"));
-    references.add_variables(force.value);
-  } else if (table.has("body")) {
-    force.a = read_frame(table);
-    if (force.a.body == "ground") table.fail("body", "is the ground, which no force moves", "a body");
-    if (!table.has("force") && !table.has("torque")) {
-      throw InputError(table.place(), "the wrench has neither 'force' nor 'torque'", "at least one of them");
-    }
-    table.read("force", force.force);
-    table.read("torque", force.torque);
-    force.in_body_axes = table.has("axes") && table.text("axes") == "body";
-    references.add_body(force.a);
-    for (const Expression& component : force.force) references.add_variables(component);
-    for (const Expression& component : force.torque) references.add_variables(component);
-  } else {
-    force.a = read_frame(table, "a", references);
-    force.b = read_frame(table, "b", references);
-    check_two_bodies(force.a, force.b, table, force.type);
-    table.read("stiffness", force.stiffness);
-    table.read("damping", force.damping);
-    table.read("length", force.length);
-  }
+  read_keys(table, kind, force, references);
+  if (table.has("a") && table.has("b")) check_two_bodies(force.a, force.b, table, force.type);
+  if (kind.check != nullptr) kind.check(force, places_in(table));
   return force;
 }
 
-SensorSpec read_sensor(const TableReader& table, References& references) {
+SensorSpec read_sensor(const TableReader& table, const Kinds& kinds, References& references) {
   SensorSpec sensor;
   sensor.name = table.text("name");
   sensor.type = table.type();
   sensor.place = table.place();
-  if (sensor.type == "expression") {
-    sensor.value = table.expression("expression");
-    references.add_variables(sensor.value);
-  } else {
-    sensor.frame = read_frame(table);
-    references.add_body(sensor.frame);
-  }
+  read_keys(table, *find_kind(kinds.sensors, sensor.type), sensor, references);
   return sensor;
 }
 

@@ -11,12 +11,12 @@ namespace linkwork {
 Settings read_settings(const TableReader& table);
 BodySpec read_body(const TableReader& table);
 JointSpec read_joint(const TableReader& table, References& references);
-ClosureSpec read_closure(const TableReader& table, References& references);
+ClosureSpec read_closure(const TableReader& table, const Kinds& kinds, References& references);
 EventSpec read_event(const TableReader& table, References& references);
 /// The parameter that an action "set NAME = EXPRESSION" changes; empty if it is another action.
 std::string parameter_set_by(std::string_view action);
-ForceSpec read_force(const TableReader& table, References& references);
-SensorSpec read_sensor(const TableReader& table, References& references);
+ForceSpec read_force(const TableReader& table, const Kinds& kinds, References& references);
+SensorSpec read_sensor(const TableReader& table, const Kinds& kinds, References& references);
 PortSpec read_port(const TableReader& table, References& references);
 /// All but the frames, which the caller takes from the ports.
 ClosureSpec read_connection(const TableReader& table);

@@ -114,10 +114,8 @@ class Scene {
 
   void add_springs() {
     Json& springs = json_["springs"] = Json::array();
-    std::size_t next = 0;
-    for (const ForceSpec& force : spec_.forces) {
-      if (force.type != "spring" && force.type != "damper") continue;
-      const Spring& spring = model_.springs[next++];
+    for (const Spring& spring : model_.springs) {
+      const ForceSpec& force = spec_.forces[static_cast<std::size_t>(spring.of)];
       springs.push_back({{"name", force.name},
                          {"type", force.type},
                          {"a", frame(force.a.body, spring.a)},
@@ -129,8 +127,9 @@ class Scene {
     Json& sensors = json_["sensors"] = Json::array();
     for (std::size_t i = 0; i < model_.sensors.size(); ++i) {
       const Sensor& sensor = model_.sensors[i];
-      if (sensor.type == "expression") continue;
-      sensors.push_back({{"name", sensor.name}, {"type", sensor.type}, {"at", frame(spec_.sensors[i].frame.body, sensor.frame)}});
+      if (!sensor.kind->is_drawn) continue;
+      sensors.push_back(
+          {{"name", sensor.name}, {"type", sensor.kind->name}, {"at", frame(spec_.sensors[i].frame.body, sensor.frame)}});
     }
   }
 

@@ -32,9 +32,13 @@ Json value_schema(const Key& key) {
       return {{"type", "string"}, {"minLength", 1}, {"pattern", "^[^.]*$"}};
     case kText:
     case kReference:
+    case kBody:
+    case kPosition:
+    case kVelocity:
     case kCatalogChoice:
       return {{"type", "string"}, {"minLength", 1}};
-    case kReferences:
+    case kPositions:
+    case kVelocities:
       return {{"type", "array"}, {"items", text}};
     case kOneOf:
       return {{"enum", key.choices}};

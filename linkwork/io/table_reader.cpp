@@ -223,8 +223,5 @@ void TableReader::read(std::string_view key, Eigen::Vector3d& target) const {
 void TableReader::read(std::string_view key, Choice& target) const {
   if (has(key)) target = choice(key);
 }
-void TableReader::read(std::string_view key, std::array<Expression, 3>& target) const {
-  if (has(key)) target = expressions(key);
-}
 
 }  // namespace linkwork

@@ -30,6 +30,8 @@ class TableReader {
   std::string text(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
   Choice choice(std::string_view key) const;
+  /// Of a key with choices.
+  bool is_last_choice(std::string_view key) const { return text(key) == key_of(key).choices.back(); }
   bool boolean(std::string_view key) const;
   double number(std::string_view key) const;
   std::vector<double> numbers(std::string_view key) const;
@@ -48,7 +50,6 @@ class TableReader {
   void read(std::string_view key, std::string& target) const;
   void read(std::string_view key, Eigen::Vector3d& target) const;
   void read(std::string_view key, Choice& target) const;
-  void read(std::string_view key, std::array<Expression, 3>& target) const;
 
   /// "'key' is <what>; expected <what the key's description says>", at the value.
   [[noreturn]] void fail(std::string_view key, const std::string& what) const;

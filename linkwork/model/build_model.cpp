@@ -4,70 +4,43 @@
 #include <cmath>
 #include <numbers>
 #include <random>
-#include <unordered_map>
 
-#include "linkwork/model/closures/coordinate_closure.h"
+#include "linkwork/model/building.h"
 #include "linkwork/model/jet.h"
-#include "linkwork/model/model.h"
-#include "linkwork/model/topology.h"
+#include "linkwork/model/kinds.h"
 #include "linkwork/spatial/so3.h"
 
 namespace linkwork {
 
 namespace {
 
-using P = Pose<double>;
-
-P frame_pose(const FrameSpec& frame) { return {frame.rotation.toRotationMatrix(), frame.at}; }
-
-/// The rotation that brings a joint's or closure's own axes (z, or x and y) to where the user's axis vectors point.
-Mat3<double> axes_rotation(bool has_axis, const Vec3<double>& axis, const std::optional<Vec3<double>>& axis2) {
-  if (!has_axis) return Mat3<double>::Identity();
-  if (!axis2) return rotation_from_z(axis);
-  Mat3<double> R;
-  R << axis, *axis2, axis.cross(*axis2);
-  return R;
-}
-
-Mat3<double> about_z(double angle) { return Eigen::AngleAxisd(angle, Vec3<double>::UnitZ()).toRotationMatrix(); }
-
-/// cos or sin of an angle that is a multiple of 90 degrees up to rounding, made exact.
-double snapped(double x) {
-  if (std::abs(x) < 1e-15) return 0.0;
-  if (std::abs(std::abs(x) - 1.0) < 1e-15) return std::copysign(1.0, x);
-  return x;
-}
-
 class Builder {
  public:
-  explicit Builder(const Spec& spec) : spec_(spec), topology_(choose_topology(spec)) {}
+  explicit Builder(const Spec& spec) : spec_(spec), binding_(spec, model_) {}
 
   Model build() {
     model_.name = spec_.name;
     model_.file = spec_.place.file;
     model_.source_text = spec_.source_text;
     model_.settings = spec_.settings;
+    model_.kinds = spec_.kinds;
     model_.tree.gravity = spec_.settings.gravity;
-    add_bodies();
-    for (std::size_t j = 0; j < spec_.joints.size(); ++j) add_joint(spec_.joints[j], topology_.cut[j]);
-    model_.start_q.reserve(spec_.joints.size());
-    for (int body : topology_.order) hang(body);
-    align_frames();
-    add_inertias();
-    attach_joint_frames();
+    const Topology topology = choose_topology(spec_);
+    build_tree(topology, binding_, model_);
     for (std::size_t j = 0; j < model_.joints.size(); ++j)
       if (model_.joints[j].cut) close_joint(JointIndex(j));
+    const auto& relations = spec_.kinds->closures;
     for (const ClosureSpec& closure : spec_.closures)
-      if (find_coordinate_closure_kind(closure.type) == nullptr) add_frame_closure(closure);
+      if (find_kind(relations, closure.type) == nullptr) add_frame_closure(closure);
     for (const ParameterSpec& parameter : spec_.changing) model_.parameters.push_back({parameter.name, parameter.value});
     for (const ClosureSpec& closure : spec_.closures)
-      if (const auto* const kind = find_coordinate_closure_kind(closure.type)) add_coordinate_closure(closure, *kind);
+      if (const auto* const kind = find_kind(relations, closure.type)) add_coordinate_closure(closure, *kind);
     for (const JointSpec& joint : spec_.joints) add_stops_and_friction(joint);
     for (const ClosureSpec& closure : spec_.closures) add_contact_and_friction(closure);
     for (const ForceSpec& force : spec_.forces) add_force(force);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
-    for (const EventSpec& event : spec_.events) add_event(event);
-    note_cuts();
+    build_events(binding_, model_);
+    note_cuts(topology);
     for_each_law(model_, [&](BoundExpression& law, const std::string&) {
       if (law.expression.switch_count() == 0) return;
       law.first_switch = model_.switch_count;
@@ -78,189 +51,6 @@ class Builder {
   }
 
  private:
-  void add_bodies() {
-    model_.bodies.push_back({"ground", 0, {}, 0.0, std::nullopt});
-    body_of_["ground"] = 0;
-    for (const BodySpec& body : spec_.bodies) {
-      body_of_[body.name] = static_cast<int>(model_.bodies.size());
-      model_.bodies.push_back({body.name, 0, {}, body.mass, body.solid});
-    }
-    raw_.push_back({});
-  }
-
-  void add_joint(const JointSpec& spec, bool cut) {
-    Joint joint;
-    joint.name = spec.name;
-    joint.kind = find_joint_kind(spec.type);
-    joint.pitch = spec.pitch / (2.0 * std::numbers::pi);
-    joint.cut = cut;
-    joint.fixed = spec.fixed;
-    joint.velocity_given = !spec.velocity.empty();
-    joint.position_given = !spec.position.empty();
-    joint.damping = spec.damping;
-    joint.stiffness = spec.stiffness;
-    joint.rest = spec.rest;
-    joint.friction = spec.friction;
-    joint.limits = spec.limits;
-    joint.stops_at_limits = spec.restitution.has_value();
-    joint.place = spec.place;
-    joint.start = spec.position;
-    if (joint.start.empty()) {
-      joint.start.assign(joint.kind->positions.size(), 0.0);
-      if (joint.kind->has_quaternion()) joint.start[joint.start.size() - 4] = 1.0;
-    }
-    joint.start_velocity = spec.velocity;
-    joint.start_velocity.resize(joint.kind->velocities.size(), 0.0);
-    if (cut && spec.fixed)
-      throw InputError(spec.place, fmt::format("joint '{}' is both cut and fixed", spec.name),
-                       "fixed = true on joints of the spanning tree only: every loop needs a joint that can be cut");
-    joint_of_[joint.name] = static_cast<int>(model_.joints.size());
-    model_.joints.push_back(std::move(joint));
-  }
-
-  /// Adds the nodes of the tree joint that carries a body.
-  void hang(int body) {
-    const int j = topology_.via_joint[static_cast<std::size_t>(body)];
-    const JointSpec& spec = spec_.joints[static_cast<std::size_t>(j)];
-    Joint& joint = model_.joints[static_cast<std::size_t>(j)];
-    const Body& parent = model_.bodies[static_cast<std::size_t>(topology_.parent_body[static_cast<std::size_t>(body)])];
-    const bool backwards = body_of_.at(spec.parent.body) == body;
-    const Mat3<double> axes = axes_rotation(joint.kind->has_axis, spec.axis, spec.axis2);
-    const P X_PF = frame_pose(backwards ? spec.child : spec.parent) * P{axes, Vec3<double>::Zero()};
-    const P X_BM = frame_pose(backwards ? spec.parent : spec.child) * P{axes, Vec3<double>::Zero()};
-
-    std::vector<ElementaryJoint> elements = joint.kind->elements;
-    if (backwards) {
-      std::ranges::reverse(elements);
-      for (ElementaryJoint& element : elements) element.axis = -element.axis;
-    }
-    const bool mirrored = backwards && joint.kind->has_quaternion();
-    if (!mirrored) {
-      joint.q.resize(joint.kind->positions.size());
-      joint.v.resize(joint.kind->velocities.size());
-    }
-    int node = parent.node;
-    P X_NF = parent.X_NB * X_PF;
-    for (const ElementaryJoint& element : elements) {
-      const bool about_axis = velocity_count(element.kind) == 1;
-      const P turn{about_axis ? rotation_from_z(element.axis) : Mat3<double>::Identity(), Vec3<double>::Zero()};
-      node = add_node(node, element.kind, X_NF * turn, joint.pitch);
-      X_NF = turn.inverse();
-      append_start(joint, element, mirrored);
-      if (mirrored) continue;
-      const Node& added = model_.tree.nodes.back();
-      for (int k = 0; k < position_count(element.kind); ++k)
-        joint.q[static_cast<std::size_t>(element.component + k)] = added.q + k;
-      for (int k = 0; k < velocity_count(element.kind); ++k)
-        joint.v[static_cast<std::size_t>(element.component + k)] = added.v + k;
-    }
-    Body& child = model_.bodies[static_cast<std::size_t>(body)];
-    child.node = node;
-    child.X_NB = X_NF * X_BM.inverse();
-  }
-
-  int add_node(int parent, NodeKind kind, const P& X_PN, double pitch) {
-    Tree& tree = model_.tree;
-    Node node;
-    node.parent = parent;
-    node.kind = kind;
-    node.q = tree.nq;
-    node.v = tree.nv;
-    node.pitch = pitch;
-    tree.nq += position_count(kind);
-    tree.nv += velocity_count(kind);
-    tree.nodes.push_back(node);
-    raw_.push_back(X_PN);
-    return tree.size() - 1;
-  }
-
-  void append_start(const Joint& joint, const ElementaryJoint& element, bool mirrored) {
-    std::vector<double> q(joint.start);
-    std::vector<double> v(joint.start_velocity);
-    if (mirrored) mirror(q, v);
-    for (int k = 0; k < position_count(element.kind); ++k)
-      model_.start_q.push_back(q[static_cast<std::size_t>(element.component + k)]);
-    for (int k = 0; k < velocity_count(element.kind); ++k)
-      model_.start_v.push_back(v[static_cast<std::size_t>(element.component + k)]);
-  }
-
-  /// Coordinates of a spherical or free joint as seen from its child instead of its parent.
-  static void mirror(std::vector<double>& q, std::vector<double>& v) {
-    const bool floats = q.size() == 7;
-    double* const turn = q.data() + (floats ? 3 : 0);
-    double* const spin = v.data() + (floats ? 3 : 0);
-    const Quat given(turn[0], turn[1], turn[2], turn[3]);
-    const Vec3<double> w(spin[0], spin[1], spin[2]);
-    Eigen::Map<Vec3<double>>{spin} = -(given * w);
-    for (int k = 1; k < 4; ++k) turn[k] = -turn[k];
-    if (!floats) return;
-    Eigen::Map<Vec3<double>> x(q.data()), xdot(v.data());
-    const Vec3<double> seen = given.conjugate() * x;
-    xdot = (-(given.conjugate() * xdot) + w.cross(seen)).eval();
-    x = -seen;
-  }
-
-  /// Turns every node's frame about its own z so that its first child needs no gamma, and factors the constant rotations.
-  void align_frames() {
-    Tree& tree = model_.tree;
-    std::vector<ZxzAngles> angles(tree.nodes.size(), ZxzAngles{0.0, 0.0, 0.0});
-    turn_.assign(tree.nodes.size(), 0.0);
-    std::vector<bool> has_child(tree.nodes.size(), false);
-    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
-      angles[i] = zxz_angles(raw_[i].R);
-      const auto parent = static_cast<std::size_t>(tree.nodes[i].parent);
-      const bool one_dof = velocity_count(tree.nodes[i].kind) == 1;
-      if (parent != 0 && one_dof && velocity_count(tree.nodes[parent].kind) == 1 && !has_child[parent])
-        turn_[parent] = angles[i].gamma;
-      has_child[parent] = true;
-    }
-    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
-      Node& node = tree.nodes[i];
-      const double parent_turn = turn_[static_cast<std::size_t>(node.parent)];
-      node.p = about_z(-parent_turn) * raw_[i].p;
-      node.R_PF = about_z(-parent_turn) * raw_[i].R;
-      if (velocity_count(node.kind) != 1) continue;
-      const double gamma = angles[i].gamma - parent_turn;
-      node.ca = snapped(std::cos(angles[i].alpha)), node.sa = snapped(std::sin(angles[i].alpha));
-      node.has_alpha = node.ca != 1.0;
-      node.right_angle = node.ca == 0.0;
-      node.theta0 = angles[i].theta + turn_[i];
-      if (!node.has_alpha) {  // both turns are about the same axis
-        node.theta0 += gamma;
-        continue;
-      }
-      node.cg = snapped(std::cos(gamma)), node.sg = snapped(std::sin(gamma));
-      node.has_gamma = node.cg != 1.0;
-    }
-    for (Body& body : model_.bodies)
-      body.X_NB = P{about_z(-turn_[static_cast<std::size_t>(body.node)]), Vec3<double>::Zero()} * body.X_NB;
-  }
-
-  void add_inertias() {
-    for (const BodySpec& spec : spec_.bodies) {
-      const Body& body = model_.bodies[static_cast<std::size_t>(body_of_.at(spec.name))];
-      model_.tree.nodes[static_cast<std::size_t>(body.node)].inertia +=
-          RigidInertia::about_com(spec.mass, spec.com, spec.inertia).seen_from(body.X_NB);
-    }
-    model_.tree.nodes[0].inertia = {};
-    mark_planar_nodes(model_.tree);
-  }
-
-  NodeFrame frame(const FrameSpec& spec, const Mat3<double>& axes = Mat3<double>::Identity()) const {
-    const Body& body = model_.bodies[static_cast<std::size_t>(body_of_.at(spec.body))];
-    return {body.node, body.X_NB * frame_pose(spec) * P{axes, Vec3<double>::Zero()}};
-  }
-
-  void attach_joint_frames() {
-    for (std::size_t j = 0; j < spec_.joints.size(); ++j) {
-      const JointSpec& spec = spec_.joints[j];
-      Joint& joint = model_.joints[j];
-      const Mat3<double> axes = axes_rotation(joint.kind->has_axis, spec.axis, spec.axis2);
-      joint.parent = frame(spec.parent, axes);
-      joint.child = frame(spec.child, axes);
-    }
-  }
-
   int add_rows(const std::string& closure, const std::vector<std::string>& names, const Place& place,
                const ComplianceSpec& compliance) {
     const int first = model_.row_count();
@@ -287,7 +77,7 @@ class Builder {
   /// One row on joint coordinates.
   int relate(const std::string& name, const Expression& relation, bool holonomic, const Place& place,
              const ComplianceSpec& compliance = {}) {
-    CoordinateClosure closure{name, bind(relation), add_rows(name, {"r"}, place, compliance), holonomic};
+    CoordinateClosure closure{name, binding_.bind(relation), add_rows(name, {"r"}, place, compliance), holonomic};
     row(closure.row).holonomic = holonomic;
     model_.coordinate_closures.push_back(std::move(closure));
     return model_.coordinate_closures.back().row;
@@ -360,7 +150,7 @@ class Builder {
     friction.name = name;
     friction.first_row = first;
     friction.rows = count;
-    friction.load = bind(spec.load.value_or(Expression::constant(1.0)));
+    friction.load = binding_.bind(spec.load.value_or(Expression::constant(1.0)));
     friction.sticking = spec.sticking;
     friction.kinetic = spec.kinetic;
     friction.stribeck = spec.stribeck;
@@ -405,8 +195,8 @@ class Builder {
     const auto& names = closure.kind ? closure.kind->rows : closure.joint_kind->rows;
     const Mat3<double> axes = axes_rotation(has_axis, spec.axis, spec.axis2);
     const bool on_plane = closure.kind && closure.kind->on_plane;
-    closure.a = frame(spec.a, on_plane ? rotation_from_z(spec.normal) : axes);
-    closure.b = frame(spec.b, axes);
+    closure.a = binding_.frame(spec.a, on_plane ? rotation_from_z(spec.normal) : axes);
+    closure.b = binding_.frame(spec.b, axes);
     if (closure.a.node == closure.b.node)
       throw InputError(spec.place, fmt::format("closure '{}' joins two frames of one rigid body", spec.name),
                        "bodies that can move relative to each other");
@@ -424,200 +214,34 @@ class Builder {
     model_.frame_closures.push_back(std::move(closure));
   }
 
-  /// "joint" or "joint.component", where the joint's own name may have dots (modules).
-  Coordinate coordinate(const std::string& name, bool velocity, const Place& place) const {
-    std::string joint_name = name, component;
-    auto found = joint_of_.find(joint_name);
-    if (found == joint_of_.end()) {
-      const std::size_t dot = name.rfind('.');
-      if (dot != std::string::npos) {
-        joint_name = name.substr(0, dot);
-        component = name.substr(dot + 1);
-        found = joint_of_.find(joint_name);
-      }
-    }
-    if (found == joint_of_.end())
-      throw InputError(place, fmt::format("there is no joint coordinate '{}'", name), "the name of a joint");
-    const JointKind& kind = *model_.joints[static_cast<std::size_t>(found->second)].kind;
-    const auto& names = velocity ? kind.velocities : kind.positions;
-    const auto at = std::ranges::find(names, component);
-    if (at == names.end())
-      throw InputError(place, fmt::format("joint '{}' ({}) has no coordinate '{}'", joint_name, kind.name, component),
-                       names.empty() ? "a joint that moves" : fmt::format("one of: {}", fmt::join(names, ", ")));
-    return {JointIndex(found->second), static_cast<int>(at - names.begin())};
-  }
-
-  BoundExpression bind(const Expression& expression) const {
-    BoundExpression bound{.expression = expression, .slots = {}};
-    for (const std::string& name : expression.variables()) {
-      if (name == "t") {
-        bound.slots.push_back({});
-        continue;
-      }
-      if (name[0] == '@' || !(name.starts_with("q.") || name.starts_with("v."))) {
-        bound.slots.push_back(other_variable(name, expression.place()));
-        continue;
-      }
-      const bool velocity = name[0] == 'v';
-      bound.slots.push_back({velocity ? Variable::Kind::kVelocity : Variable::Kind::kPosition,
-                             coordinate(name.substr(2), velocity, expression.place())});
-    }
-    return bound;
-  }
-
-  /// Variables that are not coordinates.
-  Variable other_variable(const std::string& name, const Place& place) const {
-    Variable variable;
-    if (name[0] == '@') {
-      const auto at = std::ranges::find(model_.parameters, name.substr(1), &Parameter::name);
-      variable.kind = Variable::Kind::kParameter;
-      variable.index = static_cast<int>(at - model_.parameters.begin());
-      return variable;
-    }
-    const std::size_t dot = name.find('.');
-    const std::string what = name.substr(0, dot), of = name.substr(dot + 1);
-    if (what == "p" || what == "pv") return point_variable(what == "pv", of, place);
-    variable.kind = what == "lambda"  ? Variable::Kind::kMultiplier
-                    : what == "error" ? Variable::Kind::kError
-                                      : Variable::Kind::kErrorRate;
-    const auto at = std::ranges::find(model_.rows, of, &ConstraintRow::name);
-    if (at == model_.rows.end()) throw unknown_name(place, "row", of, row_names());
-    variable.index = static_cast<int>(at - model_.rows.begin());
-    return variable;
-  }
-
-  Variable point_variable(bool velocity, const std::string& of, const Place& place) const {
-    const std::size_t dot = of.rfind('.');
-    const std::string sensor = of.substr(0, dot), axis = dot == std::string::npos ? "" : of.substr(dot + 1);
-    std::vector<std::string> known;
-    for (const SensorSpec& s : spec_.sensors)
-      if (s.type == "point") known.push_back(s.name);
-    if (std::ranges::find(known, sensor) == known.end()) throw unknown_name(place, "point sensor", sensor, known);
-    if (axis != "x" && axis != "y" && axis != "z")
-      throw InputError(place, fmt::format("the point '{}' has no component '{}'", sensor, axis), "x, y or z");
-    Variable variable;
-    variable.kind = velocity ? Variable::Kind::kPointVelocity : Variable::Kind::kPoint;
-    variable.axis = axis[0] - 'x';
-    variable.index = static_cast<int>(std::ranges::find(spec_.sensors, sensor, &SensorSpec::name) - spec_.sensors.begin());
-    return variable;
-  }
-
-  std::vector<std::string> row_names() const {
-    std::vector<std::string> names;
-    for (const ConstraintRow& r : model_.rows) names.push_back(r.name);
-    return names;
-  }
-
-  void add_event(const EventSpec& spec) {
-    Event event{spec.name, bind(spec.when), spec.direction, {}, spec.place};
-    for (const ActionSpec& action : spec.actions) event.actions.push_back(bound_action(action));
-    model_.events.push_back(std::move(event));
-  }
-
-  Action bound_action(const ActionSpec& spec) {
-    using Kind = ActionSpec::Kind;
-    Action action;
-    action.value = bind(spec.value);
-    switch (spec.kind) {
-      case Kind::kStop:
-        action.text = "stop";
-        break;
-      case Kind::kSet: {
-        action.target = Action::Target::kParameter;
-        action.text = fmt::format("set {} = {}", spec.name, spec.value.text());
-        const auto at = std::ranges::find(model_.parameters, spec.name, &Parameter::name);
-        action.first = static_cast<int>(at - model_.parameters.begin());
-        break;
-      }
-      case Kind::kKick:
-        action.target = Action::Target::kKick;
-        action.text = fmt::format("kick {} by {}", spec.name, spec.value.text());
-        action.coordinate = coordinate(spec.name, true, spec.place);
-        break;
-      case Kind::kBounce:
-        action.target = Action::Target::kBounce;
-        action.text = fmt::format("bounce {} with {}", spec.name, spec.value.text());
-        find_rows(spec, action);
-        if (action.count == 0) throw unknown_name(spec.place, "closure", spec.name, closure_names());
-        break;
-      case Kind::kOn:
-      case Kind::kOff:
-        action.on = spec.kind == Kind::kOn;
-        action.text = fmt::format("{} {}", action.on ? "on" : "off", spec.name);
-        find_switched(spec, action);
-        break;
-    }
-    return action;
-  }
-
-  void find_rows(const ActionSpec& spec, Action& action) const {
-    for (int r = model_.row_count(); r-- > 0;)
-      if (model_.rows[static_cast<std::size_t>(r)].closure == spec.name) action.first = r, ++action.count;
-  }
-
-  void find_switched(const ActionSpec& spec, Action& action) {
-    if (const auto force = force_of_.find(spec.name); force != force_of_.end()) {
-      action.target = force->second.first;
-      action.first = force->second.second;
-      return;
-    }
-    action.target = Action::Target::kRows;
-    find_rows(spec, action);
-    if (action.count == 0) {
-      std::vector<std::string> known = closure_names();
-      for (const auto& [name, force] : force_of_) known.push_back(name);
-      std::ranges::sort(known);
-      throw unknown_name(spec.place, "closure or force", spec.name, known);
-    }
-    for (int r = action.first; r < action.first + action.count; ++r) {
-      const auto is_contact = [&](const Contact& c) { return c.row == r; };
-      const auto is_friction = [&](const DryFriction& f) { return r >= f.first_row && r < f.first_row + f.rows; };
-      if (std::ranges::any_of(model_.contacts, is_contact) || std::ranges::any_of(model_.frictions, is_friction))
-        throw InputError(spec.place, fmt::format("'{}' opens and closes by itself, or has friction", spec.name),
-                         "a closure that is neither one-sided nor has friction");
-      row(r).switched = true;
-    }
-  }
-
-  std::vector<std::string> closure_names() const {
-    std::vector<std::string> names;
-    for (const ConstraintRow& r : model_.rows)
-      if (names.empty() || names.back() != r.closure) names.push_back(r.closure);
-    return names;
-  }
-
+  /// Its elements belong to it.
   void add_force(const ForceSpec& spec) {
-    const auto name_it = [&](Action::Target target, std::size_t count) {
-      if (!spec.name.empty()) force_of_[spec.name] = {target, static_cast<int>(count) - 1};
-    };
-    if (spec.type == "torque" || spec.type == "force") {
-      model_.joint_forces.push_back({coordinate(spec.joint, true, spec.place), bind(spec.value), spec.active});
-      name_it(Action::Target::kJointForce, model_.joint_forces.size());
-    } else if (spec.type == "wrench") {
-      BodyWrench wrench;
-      wrench.at = frame(spec.a);
-      wrench.in_body_axes = spec.in_body_axes;
-      wrench.active = spec.active;
-      for (std::size_t k = 0; k < 3; ++k) {
-        wrench.torque[k] = bind(spec.torque[k]);
-        wrench.force[k] = bind(spec.force[k]);
-      }
-      model_.wrenches.push_back(std::move(wrench));
-      name_it(Action::Target::kWrench, model_.wrenches.size());
-    } else {
-      model_.springs.push_back({frame(spec.a), frame(spec.b), spec.stiffness, spec.damping, spec.length, spec.active});
-      name_it(Action::Target::kSpring, model_.springs.size());
-    }
+    const ForceKind* const kind = find_kind(spec_.kinds->forces, spec.type);
+    if (kind == nullptr) throw unknown_name(spec.place, "force type", spec.type, names_of(spec_.kinds->forces));
+    const int index = static_cast<int>(model_.forces.size());
+    const std::array before{model_.joint_forces.size(), model_.springs.size(), model_.wrenches.size()};
+    model_.forces.push_back({spec.name, kind, spec.active});
+    kind->build(spec, binding_, model_);
+    for (std::size_t k = before[0]; k < model_.joint_forces.size(); ++k) model_.joint_forces[k].of = index;
+    for (std::size_t k = before[1]; k < model_.springs.size(); ++k) model_.springs[k].of = index;
+    for (std::size_t k = before[2]; k < model_.wrenches.size(); ++k) model_.wrenches[k].of = index;
   }
 
   void add_sensor(const SensorSpec& spec) {
-    const bool is_expression = spec.type == "expression";
-    model_.sensors.push_back({spec.name, spec.type, is_expression ? NodeFrame{} : frame(spec.frame),
-                              is_expression ? bind(spec.value) : BoundExpression{}});
+    const SensorKind* const kind = find_kind(spec_.kinds->sensors, spec.type);
+    if (kind == nullptr) throw unknown_name(spec.place, "sensor type", spec.type, names_of(spec_.kinds->sensors));
+    model_.sensors.push_back({spec.name, kind, binding_.frame(spec.frame), binding_.bind(spec.value), spec.numbers});
   }
 
-  void note_cuts() {
-    for (const Topology::Loop& loop : topology_.loops) {
+  template <class Kind>
+  static std::vector<std::string> names_of(const std::vector<Kind>& kinds) {
+    std::vector<std::string> names;
+    for (const Kind& kind : kinds) names.emplace_back(kind.name);
+    return names;
+  }
+
+  void note_cuts(const Topology& topology) {
+    for (const Topology::Loop& loop : topology.loops) {
       const JointSpec& joint = spec_.joints[static_cast<std::size_t>(loop.joint)];
       model_.notes.push_back(fmt::format("joint '{}' is cut ({}) to open a loop of {} joints", joint.name,
                                          joint.cut ? "as the model asks" : "chosen", loop.length));
@@ -625,13 +249,8 @@ class Builder {
   }
 
   const Spec& spec_;
-  Topology topology_;
   Model model_;
-  std::unordered_map<std::string, int> body_of_;
-  std::unordered_map<std::string, int> joint_of_;
-  std::unordered_map<std::string, std::pair<Action::Target, int>> force_of_;
-  std::vector<P> raw_;        // by node: its frame at position 0 in its parent's, before align_frames
-  std::vector<double> turn_;  // by node: how far align_frames turned it
+  Binding binding_;
 };
 
 }  // namespace

@@ -37,6 +37,8 @@ class Expression {
   static Expression parse(std::string_view text, const std::map<std::string, double>& constants, Variables allowed,
                           const Place& place, const std::set<std::string>& changing = {});
 
+  /// Whether it was made of something: a default is not.
+  bool is_given() const { return program_ != nullptr; }
   bool is_constant() const { return variables_.empty(); }
   double constant_value() const;                                            // of a constant expression
   const std::vector<std::string>& variables() const { return variables_; }  // e.g. {"t", "q.theta"}; quotes removed

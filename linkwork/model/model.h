@@ -10,10 +10,13 @@
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/index.h"
 #include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/sensors/sensor_kind.h"
 #include "linkwork/model/spec.h"
 #include "linkwork/model/tree.h"
 
 namespace linkwork {
+
+struct ForceKind;
 
 /// A frame fixed to a node of the tree.
 struct NodeFrame {
@@ -61,11 +64,11 @@ struct Coordinate {
 
 /// What a slot of an expression stands for. The last five kinds only in events, the parameters everywhere.
 struct Variable {
-  enum class Kind { kTime, kPosition, kVelocity, kParameter, kMultiplier, kError, kErrorRate, kPoint, kPointVelocity };
+  enum class Kind { kTime, kPosition, kVelocity, kParameter, kMultiplier, kError, kErrorRate, kSensor, kSensorRate };
   Kind kind = Kind::kTime;
-  Coordinate coordinate;  // kPosition, kVelocity
-  int index = 0;          // of the parameter, row or sensor
-  int axis = 0;           // of the sensor's point
+  Coordinate coordinate = {};  // kPosition, kVelocity
+  int index = 0;               // of the parameter, row or sensor
+  int component = 0;           // of the sensor
 
   bool is_coordinate() const { return kind == Kind::kPosition || kind == Kind::kVelocity; }
 };
@@ -153,32 +156,39 @@ struct DryFriction {
   }
 };
 
-/// The three kinds of applied force beside the joints' own stiffness, damping and friction.
+/// A [[force]], which its elements below refer to.
+struct Force {
+  std::string name;
+  const ForceKind* kind = nullptr;
+  bool active = true;  // at the start
+};
+
+/// What forces are made of, beside the joints' own stiffness, damping and friction.
 struct JointForce {
   Coordinate coordinate;
   BoundExpression value;
-  bool active = true;  // at the start
+  int of = 0;  // in Model::forces
 };
 struct Spring {
   NodeFrame a;
   NodeFrame b;
   double stiffness = 0.0, damping = 0.0, length = 0.0;
-  bool active = true;
+  int of = 0;
 };
 struct BodyWrench {
   NodeFrame at;
   std::array<BoundExpression, 3> torque;
   std::array<BoundExpression, 3> force;
   bool in_body_axes = false;
-  bool active = true;
+  int of = 0;
 };
 
 /// What an event does, bound to the model.
 struct Action {
-  enum class Target { kRows, kJointForce, kSpring, kWrench, kParameter, kBounce, kKick, kStop };
+  enum class Target { kRows, kForce, kParameter, kBounce, kKick, kStop };
   Target target = Target::kStop;
   std::string text;          // as the user would say it: "on 'latch'"
-  bool on = false;           // kRows and forces
+  bool on = false;           // kRows, kForce
   int first = 0, count = 0;  // rows; first is also the index of a force or parameter
   Coordinate coordinate;     // kKick
   BoundExpression value;     // kParameter, kBounce, kKick
@@ -199,9 +209,10 @@ struct Parameter {
 
 struct Sensor {
   std::string name;
-  std::string type;
+  const SensorKind* kind = nullptr;
   NodeFrame frame;
   BoundExpression value;
+  std::map<std::string, double> numbers;
 };
 
 /// The mechanism, indexed and ready for the recursions. Immutable once built: shared freely between threads.
@@ -210,12 +221,14 @@ struct Model {
   std::string file;  // where it comes from, for messages
   std::string source_text;
   Settings settings;
+  std::shared_ptr<const Kinds> kinds;
   Tree tree;
   std::vector<Body> bodies;  // bodies[0] is the ground
   std::vector<Joint> joints;
   std::vector<FrameClosure> frame_closures;
   std::vector<CoordinateClosure> coordinate_closures;
   std::vector<ConstraintRow> rows;
+  std::vector<Force> forces;
   std::vector<JointForce> joint_forces;
   std::vector<Spring> springs;
   std::vector<BodyWrench> wrenches;

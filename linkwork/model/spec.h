@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,10 @@
 #include "linkwork/model/input_error.h"
 
 namespace linkwork {
+
+struct Kinds;
+/// Those that come with the library.
+const std::shared_ptr<const Kinds>& standard_kinds();
 
 /// The mechanism as the user wrote it: names, numbers with parameters already put in, expressions of time and state, and the
 /// place of everything for messages. build_model() turns it into a Model.
@@ -105,12 +110,14 @@ struct ClosureSpec {
   double restitution = 0.0;
   std::optional<FrictionSpec> friction;
   ComplianceSpec compliance;
+  std::map<std::string, double> numbers;  // keys of kinds that have no field here
   Place place;
 };
 
+/// Which fields are used depends on the type.
 struct ForceSpec {
   std::string name;                  // optional
-  std::string type;                  // torque, force, spring, damper, wrench
+  std::string type;                  // of Kinds::forces
   std::string joint;                 // torque, force: "joint" or "joint.component"
   Expression value;                  // torque, force
   FrameSpec a;                       // spring, damper; wrench: the body and point it acts on
@@ -122,14 +129,16 @@ struct ForceSpec {
   std::array<Expression, 3> torque;  // wrench
   bool in_body_axes = false;         // wrench: axes = "body" instead of "world"
   bool active = true;                // at the start
+  std::map<std::string, double> numbers;
   Place place;
 };
 
 struct SensorSpec {
   std::string name;
-  std::string type;  // point, body, expression
+  std::string type;  // of Kinds::sensors
   FrameSpec frame;
   Expression value;
+  std::map<std::string, double> numbers;
   Place place;
 };
 
@@ -199,6 +208,7 @@ struct Spec {
   std::string source_text;  // the file as read, for the report
   Place place;
   Settings settings;
+  std::shared_ptr<const Kinds> kinds = standard_kinds();  // of closures, forces and sensors
   std::vector<BodySpec> bodies;
   std::vector<JointSpec> joints;
   std::vector<ClosureSpec> closures;

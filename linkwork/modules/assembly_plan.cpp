@@ -7,7 +7,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "linkwork/model/closures/coordinate_closure.h"
+#include "linkwork/model/kinds.h"
 #include "linkwork/modules/model_module.h"
 #include "linkwork/spatial/so3.h"
 
@@ -87,6 +87,7 @@ class Planner {
       part.name = nest < 0 ? kOwnModule : spec_.modules[at(nest)].name;
       part.place = nest < 0 ? spec_.place : spec_.modules[at(nest)].place;
       part.settings = spec_.settings;
+      part.kinds = spec_.kinds;
       parts_.push_back(std::move(part));
       plan_.modules.emplace_back();
       ports_.emplace_back();
@@ -126,7 +127,7 @@ class Planner {
   }
 
   void add_closure(const ClosureSpec& closure) {
-    if (const CoordinateClosureKind* const kind = find_coordinate_closure_kind(closure.type)) {
+    if (const CoordinateClosureKind* const kind = find_kind(spec_.kinds->closures, closure.type)) {
       const int module = module_of_variables(kind->relation(closure), kGround);
       if (module == kSeveral)
         throw InputError(closure.place, fmt::format("closure '{}' relates coordinates of different modules", closure.name),
@@ -158,8 +159,7 @@ class Planner {
 
   void add_connection(const ClosureSpec& closure) {
     Connection connection;
-    if (const auto* const kind = find_frame_closure_kind(closure.type);
-        kind && kind->holonomic_rows < static_cast<int>(kind->rows.size()))
+    if (const auto* const kind = find_frame_closure_kind(closure.type); kind && !kind->is_holonomic())
       throw InputError(closure.place,
                        fmt::format("closure '{}' makes bodies of two modules roll or slide on one another", closure.name),
                        "such closures within a module, or glue \"none\"");
@@ -181,12 +181,8 @@ class Planner {
   }
 
   void add_force(const ForceSpec& force) {
-    if (force.type == "spring" || force.type == "damper") {
-      const int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
-      if (module != kSeveral) {
-        part(module).forces.push_back(force);
-        return;
-      }
+    int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
+    if (module == kSeveral && find_kind(spec_.kinds->forces, force.type)->links_modules) {
       SpringLink spring;
       spring.a = port(force.a, spring.ground_a);
       spring.b = port(force.b, spring.ground_b);
@@ -196,7 +192,7 @@ class Planner {
       plan_.springs.push_back(spring);
       return;
     }
-    int module = force.joint.empty() ? module_of_body(force.a.body) : module_of_coordinate(force.joint);
+    if (!force.joint.empty()) module = together(module, module_of_coordinate(force.joint));
     module = module_of_variables(force.value, module);
     for (const Expression& component : force.force) module = module_of_variables(component, module);
     for (const Expression& component : force.torque) module = module_of_variables(component, module);
@@ -207,7 +203,7 @@ class Planner {
   }
 
   void add_sensor(const SensorSpec& sensor) {
-    int module = sensor.type == "expression" ? module_of_variables(sensor.value, kGround) : module_of_body(sensor.frame.body);
+    const int module = module_of_variables(sensor.value, module_of_body(sensor.frame.body));
     if (module == kSeveral)
       throw InputError(sensor.place, fmt::format("sensor '{}' depends on coordinates of several modules", sensor.name),
                        "a sensor for each module, or glue \"none\"");

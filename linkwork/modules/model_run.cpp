@@ -21,9 +21,8 @@ Summary run_in_one_piece(const Spec& spec, Transport& world, const ModelRunOptio
   if (world.rank() != 0) return {};
   const auto model = std::make_shared<const Model>(build_model(spec));
   Simulation simulation(model);
-  const Observer observer = prepare({simulation, model, nullptr, world});
   if (options.from != nullptr) simulation.restore(*options.from);
-  return simulation.run(observer);
+  return simulation.run(prepare({simulation, model, nullptr, world}));
 }
 
 /// The first rank compares what it sees with the model in one piece.
@@ -45,8 +44,8 @@ Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, const std::sha
   auto made = std::make_unique<AssemblySystem>(plan, glue, transport);
   AssemblySystem& system = *made;
   Simulation simulation(std::move(made));
-  Observer observer = prepare({simulation, model, &system, transport});
   if (from != nullptr) simulation.restore(*from);
+  Observer observer = prepare({simulation, model, &system, transport});
   if (transport.rank() != 0) return simulation.run(observer);
   PieceComparison comparison(*model, simulation.columns(), system.glue_is_exact());
   if (from != nullptr) comparison.resume(from->summary.modules->pretty, from->outputs);

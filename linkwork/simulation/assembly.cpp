@@ -80,7 +80,7 @@ std::optional<Model> with_wished_velocities(const Model& model) {
     if (!wished) wished = model;
     for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k) {
       const std::string name = coordinate_name(joint, joint.kind->velocities[k]);
-      const Variable slot{Variable::Kind::kVelocity, {JointIndex(j), static_cast<int>(k)}, 0, 0};
+      const Variable slot{Variable::Kind::kVelocity, {JointIndex(j), static_cast<int>(k)}};
       wished->coordinate_closures.push_back(
           {name,
            {Expression::linear({"v." + name}, {1.0}, joint.start_velocity[k], joint.place), {slot}},

@@ -28,11 +28,9 @@ Recorder::Recorder(const Model& model) : model_(&model) {
       if (!closure.internal) add(what + closure.name, {"x", "y", "z"});
   add("energy", {"kinetic", "potential", "total"});
   add("error", {"position", "velocity"});
-  for (const Sensor& sensor : model.sensors) {
-    if (sensor.type == "point") add("p." + sensor.name, {"x", "y", "z"});
-    if (sensor.type == "body") add("x." + sensor.name, {"x", "y", "z", "qw", "qx", "qy", "qz"});
-    if (sensor.type == "expression") columns_.push_back("s." + sensor.name);
-  }
+  for (const Sensor& sensor : model.sensors)
+    for (const std::string& component : sensor.kind->components)
+      columns_.push_back(std::string(sensor.kind->prefix) + "." + sensor.name + (component.empty() ? "" : "." + component));
 }
 
 void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double>& out) {
@@ -91,15 +89,9 @@ void Recorder::add_reactions(EquationsOfMotion& equations, std::vector<double>& 
 
 void Recorder::add_sensors(const System& system, std::vector<double>& out) const {
   for (const Sensor& sensor : model_->sensors) {
-    if (sensor.type == "expression") {
-      out.push_back(system.evaluate(sensor.value));
-      continue;
-    }
-    const Pose<double> X = system.pose(sensor.frame);
-    out.insert(out.end(), {X.p.x(), X.p.y(), X.p.z()});
-    if (sensor.type == "point") continue;
-    const Quat turn(X.R);
-    out.insert(out.end(), {turn.w(), turn.x(), turn.y(), turn.z()});
+    const std::size_t count = sensor.kind->components.size();
+    out.resize(out.size() + count);
+    sensor.kind->read(sensor, system, std::span(out).last(count));
   }
 }
 

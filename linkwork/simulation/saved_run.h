@@ -10,7 +10,7 @@ namespace linkwork {
 
 /// What events, contacts and friction have come to: Modes, and what Switching knows of the past.
 struct SavedSwitching {
-  std::vector<char> rows = {}, joint_forces = {}, springs = {}, wrenches = {};
+  std::vector<char> rows = {}, forces = {};
   std::vector<double> parameters = {};
   std::vector<int> friction = {};       // kinds
   std::vector<double> directions = {};  // two a friction

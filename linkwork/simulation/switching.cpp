@@ -59,9 +59,7 @@ Switching::Switching(const Model& model, EquationsOfMotion& equations, bool exac
 
 SavedSwitching Switching::save() const {
   SavedSwitching saved{.rows = modes_.rows,
-                       .joint_forces = modes_.joint_forces,
-                       .springs = modes_.springs,
-                       .wrenches = modes_.wrenches,
+                       .forces = modes_.forces,
                        .parameters = modes_.parameters,
                        .largest_force = largest_force_,
                        .energy_scale = energy_scale_,
@@ -86,8 +84,7 @@ SavedSwitching Switching::save() const {
 bool Switching::accepts(const SavedSwitching& saved) const {
   const auto is_kind = [](int kind) { return kind >= 0 && kind <= static_cast<int>(FrictionKind::kSlip); };
   if (!std::ranges::all_of(saved.friction, is_kind)) return false;
-  return saved.rows.size() == modes_.rows.size() && saved.joint_forces.size() == modes_.joint_forces.size() &&
-         saved.springs.size() == modes_.springs.size() && saved.wrenches.size() == modes_.wrenches.size() &&
+  return saved.rows.size() == modes_.rows.size() && saved.forces.size() == modes_.forces.size() &&
          saved.parameters.size() == modes_.parameters.size() && saved.friction.size() == modes_.friction.size() &&
          saved.directions.size() == 2 * modes_.friction.size() && saved.watched.size() == 5 * watched_.size() &&
          saved.impacts.size() == impacts_.size() && saved.recent.size() == recent_.size() && saved.idle.size() == idle_.size() &&
@@ -96,9 +93,7 @@ bool Switching::accepts(const SavedSwitching& saved) const {
 
 void Switching::restore(const SavedSwitching& saved) {
   modes_.rows = saved.rows;
-  modes_.joint_forces = saved.joint_forces;
-  modes_.springs = saved.springs;
-  modes_.wrenches = saved.wrenches;
+  modes_.forces = saved.forces;
   modes_.parameters = saved.parameters;
   for (std::size_t k = 0; k < modes_.friction.size(); ++k)
     modes_.friction[k] = {static_cast<FrictionKind>(saved.friction[k]), {saved.directions[2 * k], saved.directions[2 * k + 1]}};
@@ -446,14 +441,8 @@ Status Switching::act(const Event& event) {
       case Target::kRows:
         if (Status status = switch_rows(event, action, record); !status.ok()) return status;
         break;
-      case Target::kJointForce:
-        modes_.joint_forces[at(action.first)] = action.on;
-        break;
-      case Target::kSpring:
-        modes_.springs[at(action.first)] = action.on;
-        break;
-      case Target::kWrench:
-        modes_.wrenches[at(action.first)] = action.on;
+      case Target::kForce:
+        modes_.forces[at(action.first)] = action.on;
         break;
       case Target::kParameter:
         modes_.parameters[at(action.first)] = system().evaluate(action.value, &equations_.solution().lambda);

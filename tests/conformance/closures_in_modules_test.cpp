@@ -8,9 +8,9 @@
 #include <random>
 
 #include "linkwork/io/model_file.h"
-#include "linkwork/model/closures/coordinate_closure.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/kinds.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/one_piece.h"
 #include "linkwork/transport/thread_team.h"
@@ -52,7 +52,7 @@ std::vector<std::string> closure_types() {
   for (const JointKind& kind : joint_kinds())
     if (!kind.rows.empty()) types.emplace_back(kind.name);
   for (const FrameClosureKind& kind : frame_closure_kinds()) types.emplace_back(kind.name);
-  for (const CoordinateClosureKind& kind : coordinate_closure_kinds()) types.emplace_back(kind.name);
+  for (const CoordinateClosureKind& kind : standard_kinds()->closures) types.emplace_back(kind.name);
   return types;
 }
 

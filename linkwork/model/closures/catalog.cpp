@@ -1,7 +1,7 @@
-#include <algorithm>
 #include <array>
 
 #include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/kinds.h"
 
 namespace linkwork {
 
@@ -12,10 +12,11 @@ std::span<const FrameClosureKind> frame_closure_kinds() {
   return kinds;
 }
 
-const FrameClosureKind* find_frame_closure_kind(std::string_view name) {
-  const auto kinds = frame_closure_kinds();
-  const auto found = std::ranges::find(kinds, name, &FrameClosureKind::name);
-  return found == kinds.end() ? nullptr : &*found;
+const FrameClosureKind* find_frame_closure_kind(std::string_view name) { return find_kind(frame_closure_kinds(), name); }
+
+std::vector<CoordinateClosureKind> coordinate_closure_kinds() {
+  return {gear_closure(),     drive_closure(),          expression_closure(),
+          pfaffian_closure(), friction_drive_closure(), speed_drive_closure()};
 }
 
 }  // namespace linkwork

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "linkwork/model/keys.h"
 #include "linkwork/model/relative_motion.h"
 
 namespace linkwork {
@@ -27,9 +28,15 @@ struct FrameClosureKind {
   bool has_axis;
   std::vector<std::string> rows;
   void (*evaluate)(const RelativeMotion&, const ClosureGeometry&, std::span<Row>);
-  int holonomic_rows = kMaxRows;  // as many of the first rows; the others stand at velocity level
-  bool on_plane = false;          // a has a normal instead of the axis
+  int holonomic_rows = kMaxRows;                // as many of the first rows; the others stand at velocity level
+  bool on_plane = false;                        // a has a normal instead of the axis
+  std::vector<KindKey<ClosureSpec>> keys = {};  // beside frames and axes
+  /// Throws InputError if what the keys say does not go together.
+  void (*check)(const ClosureSpec&, const KeyPlaces&) = nullptr;
+  bool one_row_opens = false;  // its only row may be one-sided
 
+  bool is_holonomic() const { return static_cast<int>(rows.size()) <= holonomic_rows; }
+  bool can_open() const { return one_row_opens || has_contact_row(); }
   bool has_contact_row() const { return holonomic_rows == 1 && rows.size() > 1; }
 };
 

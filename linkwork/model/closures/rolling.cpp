@@ -34,7 +34,8 @@ FrameClosureKind rolling_closure() {
           .rows = {"normal", "forward", "side"},
           .evaluate = disc_on_plane,
           .holonomic_rows = 1,
-          .on_plane = true};
+          .on_plane = true,
+          .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius}}};
 }
 
 }  // namespace linkwork

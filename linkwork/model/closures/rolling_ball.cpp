@@ -18,7 +18,8 @@ FrameClosureKind rolling_ball_closure() {
                 rows[2] = slip_row(m, r, zero, V3::UnitY(), zero);
               },
           .holonomic_rows = 1,
-          .on_plane = true};
+          .on_plane = true,
+          .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius}}};
 }
 
 }  // namespace linkwork

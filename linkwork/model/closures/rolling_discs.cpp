@@ -20,6 +20,13 @@ void disc_on_disc(const RelativeMotion& m, const ClosureGeometry& geometry, std:
   rows[1] = slip_row(m, reach * n, reach * ndot, z.cross(n), z.cross(ndot));
 }
 
+void check(const ClosureSpec& spec, const KeyPlaces& at) {
+  if (!spec.contact) return;
+  if (spec.radius_a == 0.0) throw InputError(at(""), "the closure has no 'radius_a'", "it, or contact = false");
+  if (spec.inside && spec.radius_a <= spec.radius)
+    throw InputError(at("radius_a"), "'radius_a' is not larger than 'radius', though b rolls inside a", "a larger radius");
+}
+
 }  // namespace
 
 FrameClosureKind rolling_discs_closure() {
@@ -28,7 +35,12 @@ FrameClosureKind rolling_discs_closure() {
           .has_axis = true,
           .rows = {"normal", "slip"},
           .evaluate = disc_on_disc,
-          .holonomic_rows = 1};
+          .holonomic_rows = 1,
+          .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius},
+                   {"radius_a", KeyKind::kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`",
+                    &ClosureSpec::radius_a},
+                   {"inside", KeyKind::kBoolean, kOptional, "whether b rolls inside a; default `false`", &ClosureSpec::inside}},
+          .check = check};
 }
 
 }  // namespace linkwork

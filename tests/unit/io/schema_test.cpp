@@ -179,7 +179,7 @@ TEST(ModelFormatDocumentationTest, ListsEveryFunctionOfExpressions) {
   for (const std::string& signature : function_signatures()) EXPECT_THAT(text, HasSubstr("`" + signature + "`"));
 }
 
-TEST(ModelFormatDocumentationTest, ListsEveryJointAndClosureType) {
+TEST(ModelFormatDocumentationTest, ListsEveryTypeOfJointClosureForceAndSensor) {
   const std::string text = documentation();
   for (const JointKind& kind : joint_kinds()) {
     EXPECT_THAT(text, HasSubstr("| `" + std::string(kind.name) + "` | " + std::string(kind.summary) + " | "));
@@ -189,9 +189,14 @@ TEST(ModelFormatDocumentationTest, ListsEveryJointAndClosureType) {
       EXPECT_THAT(text, HasSubstr(" | `" + components + "` | "));
     }
   }
-  for (const FrameClosureKind& kind : frame_closure_kinds()) {
-    EXPECT_THAT(text, HasSubstr("| `" + std::string(kind.name) + "` | " + std::string(kind.summary) + " | "));
-  }
+  const auto expect_listed = [&](const auto& kinds) {
+    for (const auto& kind : kinds)
+      EXPECT_THAT(text, HasSubstr("| `" + std::string(kind.name) + "` | " + std::string(kind.summary) + " |"));
+  };
+  expect_listed(frame_closure_kinds());
+  expect_listed(standard_kinds()->closures);
+  expect_listed(standard_kinds()->forces);
+  expect_listed(standard_kinds()->sensors);
 }
 
 /// The examples that are whole files: their first line is a comment with the file's name.

@@ -1,0 +1,7 @@
+#include "linkwork/model/kinds.h"
+
+namespace linkwork {
+
+std::vector<SensorKind> sensor_kinds() { return {point_sensor(), body_sensor(), expression_sensor()}; }
+
+}  // namespace linkwork
