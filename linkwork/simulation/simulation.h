@@ -14,10 +14,10 @@
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/saved_run.h"
-#include "linkwork/simulation/step_watch.h"
 #include "linkwork/simulation/summary.h"
-#include "linkwork/simulation/switch_points.h"
-#include "linkwork/simulation/switching.h"
+#include "linkwork/switching/step_watch.h"
+#include "linkwork/switching/switch_points.h"
+#include "linkwork/switching/switching.h"
 
 namespace linkwork {
 
