@@ -59,7 +59,7 @@ std::optional<std::string> Subject::prepare(const std::string& asked) {
     return "it runs in the coordinates " + summary.coordinates;
   EquationsOfMotion& equations = simulation_.equations();
   const auto rk4 = make_chosen(integrators(), model_.settings.integrator, "integrator", solved());
-  Instant now = simulation_.instant(), next = now;
+  Moment now = simulation_.moment(), next = now;
   VecX<double> rates;
   const double h = model_.settings.step;
   while (states_.size() < kStates) {

@@ -8,7 +8,7 @@ namespace linkwork {
 class EquationsOfMotion;
 
 /// A time, and the numbers that are integrated, there.
-struct Instant {
+struct Moment {
   double t = 0.0;
   VecX<double> y;
 };
@@ -21,11 +21,11 @@ class DifferentialEquation {
 
   /// Rates at an instant, at which everything is then evaluated. Parts of y that are taken for functions of the others are made
   /// so.
-  virtual Status evaluate(Instant& at, VecX<double>& rates) = 0;
+  virtual Status evaluate(Moment& at, VecX<double>& rates) = 0;
   /// The same inside a step: near a singular position y may first be moved back onto the constraints.
-  virtual Status evaluate_stage(Instant& at, VecX<double>& rates) { return evaluate(at, rates); }
+  virtual Status evaluate_stage(Moment& at, VecX<double>& rates) { return evaluate(at, rates); }
   /// Moves y back onto the constraints, if the drift control does that.
-  virtual Status project(Instant& /*at*/) { return {}; }
+  virtual Status project(Moment& /*at*/) { return {}; }
   /// Brings back what integration leaves only approximately, such as the length of quaternions.
   virtual void normalize(VecX<double>& /*y*/) const {}
   /// Whether all of it is, on all ranks.

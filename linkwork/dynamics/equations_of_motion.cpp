@@ -76,7 +76,7 @@ Status EquationsOfMotion::evaluate_stage(State& state, Derivative& rates) {
   return evaluate(state, rates);
 }
 
-Status EquationsOfMotion::evaluate(Instant& at, VecX<double>& rates) {
+Status EquationsOfMotion::evaluate(Moment& at, VecX<double>& rates) {
   unpack_into(at, at_);
   if (Status status = evaluate(at_, rates_); !status.ok()) return status;
   pack(at_, at);
@@ -84,13 +84,13 @@ Status EquationsOfMotion::evaluate(Instant& at, VecX<double>& rates) {
   return {};
 }
 
-Status EquationsOfMotion::evaluate_stage(Instant& at, VecX<double>& rates) {
+Status EquationsOfMotion::evaluate_stage(Moment& at, VecX<double>& rates) {
   if (is_nearly_singular())
     if (Status status = project(at); !status.ok()) return status;
   return evaluate(at, rates);
 }
 
-Status EquationsOfMotion::project(Instant& at) {
+Status EquationsOfMotion::project(Moment& at) {
   if (formulation_->holds_constraints()) return {};
   unpack_into(at, moved_state_);
   const Status status = project(moved_state_);

@@ -57,9 +57,9 @@ class EquationsOfMotion : public DifferentialEquation {
   void complete();
 
   // As an integrator sees it, see pack().
-  Status evaluate(Instant& at, VecX<double>& rates) override;
-  Status evaluate_stage(Instant& at, VecX<double>& rates) override;
-  Status project(Instant& at) override;
+  Status evaluate(Moment& at, VecX<double>& rates) override;
+  Status evaluate_stage(Moment& at, VecX<double>& rates) override;
+  Status project(Moment& at) override;
   void normalize(VecX<double>& y) const override;
   double error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) override;
   EquationsOfMotion* equations_of_motion() override { return this; }
@@ -70,7 +70,7 @@ class EquationsOfMotion : public DifferentialEquation {
   long evaluations() const override { return evaluations_; }
 
  private:
-  void unpack_into(const Instant& at, State& state) const { unpack(at, model().tree.nq, model().tree.nv, state); }
+  void unpack_into(const Moment& at, State& state) const { unpack(at, model().tree.nq, model().tree.nv, state); }
 
   static constexpr double kWeaker = 1e-3, kVeryWeak = 1e-7;  // what is left of a row, squared: see rank.h
 

@@ -30,14 +30,14 @@ class Integrator {
   virtual long rejected_steps() const { return 0; }
 
   /// From `from`, whose rates are given, over h. `from` and `to` must differ. The equations were last evaluated at `from`.
-  virtual Status step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h, Instant& to) = 0;
+  virtual Status step(DifferentialEquation& equations, const Moment& from, const VecX<double>& rates, double h, Moment& to) = 0;
   /// The equations change here: what it remembers of earlier steps is of no use.
   virtual void forget() {}
   /// Estimated error of the last step. Only if estimates_error().
   const VecX<double>& error() const { return error_; }
   /// Whether interpolate() gives the solution at a time inside the last step made. Otherwise a cubic Hermite polynomial does.
   virtual bool interpolates() const { return false; }
-  virtual void interpolate(double /*t*/, Instant& /*at*/) const {}
+  virtual void interpolate(double /*t*/, Moment& /*at*/) const {}
 
  protected:
   VecX<double> error_;

@@ -24,7 +24,7 @@ struct Derivative {
 
 // As integrators see them: y = (q, v, work, z).
 
-inline void pack(const State& state, Instant& at) {
+inline void pack(const State& state, Moment& at) {
   const Eigen::Index nq = state.q.size(), nv = state.v.size(), nz = state.z.size();
   at.t = state.t;
   at.y.resize(nq + nv + 1 + nz);
@@ -34,7 +34,7 @@ inline void pack(const State& state, Instant& at) {
   if (nz > 0) at.y.tail(nz) = state.z;
 }
 
-inline void unpack(const Instant& at, Eigen::Index nq, Eigen::Index nv, State& state) {
+inline void unpack(const Moment& at, Eigen::Index nq, Eigen::Index nv, State& state) {
   const Eigen::Index nz = at.y.size() - (nq + nv + 1);
   state.t = at.t;
   state.q = at.y.head(nq);

@@ -35,7 +35,7 @@ class Ida : public SundialsIntegrator {
   ~Ida() override { IDAFree(&solver_); }
 
   int order() const override { return 5; }
-  Status step(DifferentialEquation& stepped, const Instant& from, const VecX<double>& rates, double h, Instant& to) override {
+  Status step(DifferentialEquation& stepped, const Moment& from, const VecX<double>& rates, double h, Moment& to) override {
     form_ = stepped.equations_of_motion()->gives();
     const std::vector<char>& dependent = stepped.equations_of_motion()->solution().dependent;
     if (dropped_.size() != dependent.size() || std::ranges::count(dropped_, 1) != std::ranges::count(dependent, 1)) {

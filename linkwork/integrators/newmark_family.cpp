@@ -53,8 +53,8 @@ class NewmarkFamily : public Integrator {
 
   int order() const override { return std::abs(c_.gamma + c_.am - c_.af - 0.5) < 1e-12 ? 2 : 1; }
 
-  Status step(DifferentialEquation& stepped, const Instant& given, const VecX<double>& given_rates, double h,
-              Instant& to) override {
+  Status step(DifferentialEquation& stepped, const Moment& given, const VecX<double>& given_rates, double h,
+              Moment& to) override {
     EquationsOfMotion& equations = *stepped.equations_of_motion();
     const Tree& tree = equations.model().tree;
     unpack(given, tree.nq, tree.nv, from_);

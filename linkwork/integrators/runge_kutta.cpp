@@ -15,7 +15,7 @@ class RungeKutta : public Integrator {
   int order() const override { return tableau_.order; }
   bool estimates_error() const override { return !tableau_.error.empty(); }
 
-  Status step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h, Instant& to) override {
+  Status step(DifferentialEquation& equations, const Moment& from, const VecX<double>& rates, double h, Moment& to) override {
     const std::size_t stages = tableau_.b.size();
     equations_ = &equations;
     h_ = h;
@@ -38,7 +38,7 @@ class RungeKutta : public Integrator {
   }
 
   bool interpolates() const override { return !tableau_.dense.empty(); }
-  void interpolate(double t, Instant& at) const override {
+  void interpolate(double t, Moment& at) const override {
     const double theta = (t - start_.t) / h_;
     at.t = t;
     at.y = start_.y;
@@ -61,7 +61,7 @@ class RungeKutta : public Integrator {
   const Tableau& tableau_;
   DifferentialEquation* equations_ = nullptr;
   std::vector<VecX<double>> k_;  // rates by stage; the last: at the new state
-  Instant start_, stage_;
+  Moment start_, stage_;
   double h_ = 0.0;
 };
 

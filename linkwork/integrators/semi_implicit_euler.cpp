@@ -10,7 +10,7 @@ namespace {
 class SemiImplicitEuler : public Integrator {
  public:
   int order() const override { return 1; }
-  Status step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h, Instant& to) override {
+  Status step(DifferentialEquation& equations, const Moment& from, const VecX<double>& rates, double h, Moment& to) override {
     const Tree& tree = equations.equations_of_motion()->model().tree;
     to.y = from.y + h * rates;
     to.y.head(tree.nq) = from.y.head(tree.nq);

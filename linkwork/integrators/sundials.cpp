@@ -35,7 +35,7 @@ N_Vector SundialsIntegrator::absolute_tolerances() {
   return tolerances_.get();
 }
 
-bool SundialsIntegrator::continues(const Instant& from) const {
+bool SundialsIntegrator::continues(const Moment& from) const {
   constexpr double kTold = 10.0;  // of the tolerances, root mean square: about what the error of a run comes to
   if (!made_ || interrupted_ || std::abs(from.t - step_end_) > 1e-6 * (step_end_ - step_start_) || from.y.size() != state_size_)
     return false;
@@ -45,7 +45,7 @@ bool SundialsIntegrator::continues(const Instant& from) const {
   return std::sqrt(sum / std::max(1, state_size_ - 1)) <= kTold;
 }
 
-void SundialsIntegrator::begin_at(const Instant& from, const VecX<double>& rates) {
+void SundialsIntegrator::begin_at(const Moment& from, const VecX<double>& rates) {
   state_size_ = static_cast<int>(from.y.size());
   if (made_) rejected_before_ += rejected_now();
   if (!y_ || N_VGetLength(y_.get()) != size()) {
@@ -61,8 +61,8 @@ void SundialsIntegrator::begin_at(const Instant& from, const VecX<double>& rates
   interrupted_ = false;
 }
 
-Status SundialsIntegrator::step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h,
-                                Instant& to) {
+Status SundialsIntegrator::step(DifferentialEquation& equations, const Moment& from, const VecX<double>& rates, double h,
+                                Moment& to) {
   equations_ = equations.equations_of_motion();
   trouble_.clear();
   const bool anew = !continues(from);
@@ -86,7 +86,7 @@ Status SundialsIntegrator::step(DifferentialEquation& equations, const Instant& 
   return {};
 }
 
-void SundialsIntegrator::interpolate(double t, Instant& at) const {
+void SundialsIntegrator::interpolate(double t, Moment& at) const {
   interpolate_to(t, inside_.get());
   at.t = t;
   at.y = state_in(inside_.get());

@@ -40,8 +40,8 @@ class SundialsIntegrator : public Integrator {
   bool controls_step() const override { return true; }
   bool interpolates() const override { return true; }
   long rejected_steps() const override { return rejected_before_ + rejected_now(); }
-  Status step(DifferentialEquation& equations, const Instant& from, const VecX<double>& rates, double h, Instant& to) override;
-  void interpolate(double t, Instant& at) const override;
+  Status step(DifferentialEquation& equations, const Moment& from, const VecX<double>& rates, double h, Moment& to) override;
+  void interpolate(double t, Moment& at) const override;
   void forget() override { begin_anew(); }
 
  protected:
@@ -83,8 +83,8 @@ class SundialsIntegrator : public Integrator {
   bool made() const { return made_; }
 
  private:
-  bool continues(const Instant& from) const;
-  void begin_at(const Instant& from, const VecX<double>& rates);
+  bool continues(const Moment& from) const;
+  void begin_at(const Moment& from, const VecX<double>& rates);
   Eigen::Map<VecX<double>> state_in(N_Vector y) const { return {N_VGetArrayPointer(y), state_size_}; }
   bool take_projected(double t, N_Vector y);
   int rates_at(N_Vector ydot);
@@ -95,7 +95,7 @@ class SundialsIntegrator : public Integrator {
   OwnedContext context_;
   OwnedVector y_, tolerances_, inside_;
   EquationsOfMotion* equations_ = nullptr;
-  Instant at_;
+  Moment at_;
   VecX<double> rates_;
   VecX<double> left_;  // as the last step left it
   double step_start_ = 0.0, step_end_ = 0.0;

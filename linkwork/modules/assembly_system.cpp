@@ -38,7 +38,7 @@ class AssemblySystem::Stepping : public Integrator {
 
   int order() const override { return 1; }
   bool can_repeat() const override { return false; }
-  Status step(DifferentialEquation&, const Instant& from, const VecX<double>& rates, double h, Instant& to) override {
+  Status step(DifferentialEquation&, const Moment& from, const VecX<double>& rates, double h, Moment& to) override {
     system_.spread(from.y, from_);
     system_.spread(rates, rates_);
     const Status status = system_.glue_->step(from.t, h, from_, rates_, to_);
@@ -143,8 +143,8 @@ void AssemblySystem::collect(const States& x, VecX<double>& y) const {
   }
 }
 
-Instant AssemblySystem::begin() const {
-  Instant begin;
+Moment AssemblySystem::begin() const {
+  Moment begin;
   Eigen::Index size = 0;
   for (const VecX<double>& own : start_) size += own.size();
   begin.y.resize(size);
@@ -154,7 +154,7 @@ Instant AssemblySystem::begin() const {
 
 // --- as a differential equation
 
-Status AssemblySystem::evaluate(Instant& at, VecX<double>& rates) {
+Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
   ++evaluations_;
   energies_.reset();
   spread(at.y, x_);
@@ -165,7 +165,7 @@ Status AssemblySystem::evaluate(Instant& at, VecX<double>& rates) {
   return {};
 }
 
-Status AssemblySystem::project(Instant& at) {
+Status AssemblySystem::project(Moment& at) {
   spread(at.y, x_);
   const Status status = glue_->project(at.t, x_);
   collect(x_, at.y);
@@ -206,7 +206,7 @@ bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < kNea
 
 // --- start, rows, remarks
 
-Status AssemblySystem::start(Instant& at, VecX<double>& rates, Summary& summary, Remarks&) {
+Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, Remarks&) {
   summary.model = plan_.name;
   summary.formulation = "schur";
   summary.stabilization = plan_.settings.stabilization.name;
@@ -261,7 +261,7 @@ void AssemblySystem::remember_ranks() {
   usual_ranks_.push_back(glue_->own_rank());
 }
 
-void AssemblySystem::accept_step(const Instant& at, const VecX<double>&, Remarks& remarks) {
+void AssemblySystem::accept_step(const Moment& at, const VecX<double>&, Remarks& remarks) {
   ++steps_;
   const auto lost = [&](const std::string& module, int rank, int usual) {
     if (rank >= usual) return;
@@ -313,7 +313,7 @@ void AssemblySystem::gather(Remarks& remarks) {
 // --- save, go on
 
 /// Every rank sends what its modules are at, bit by bit: sizes and numbers of states and memories in order of leaves.
-void AssemblySystem::save(const Instant& now, SavedRun& saved) {
+void AssemblySystem::save(const Moment& now, SavedRun& saved) {
   spread(now.y, x_);
   std::vector<double> own;
   const auto add = [&](const auto& numbers) {
@@ -360,7 +360,7 @@ bool AssemblySystem::accepts(const SavedRun& saved) {
   return std::ranges::all_of(answers, [](const std::string& answer) { return answer.empty(); });
 }
 
-Status AssemblySystem::restore(const SavedRun& saved, Instant& at, VecX<double>& rates) {
+Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& rates) {
   traffic_before_ += workshop_->transport().traffic();
   module_seconds_before_ += workshop_->seconds_in_modules();
   const Placement placement = workshop_->placement();

@@ -28,18 +28,18 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   const std::vector<std::string>& columns() const override { return rows_->columns(); }
   DifferentialEquation& equations() override { return *this; }
   std::unique_ptr<Integrator> make_integrator() override;
-  Instant begin() const override;
-  Status start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
-  void accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) override;
+  Moment begin() const override;
+  Status start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
+  void accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) override;
   ConstraintErrors errors() const override { return {glue_->errors().position, glue_->errors().velocity}; }
   std::optional<Energies> energies() override { return energies_; }
   Status record(double t, const std::string& objection, std::vector<double>& row, Remarks& remarks) override;
   Status hear(const std::string& objection) override;
   Scales scales() const override { return {plan_.length, plan_.energy}; }
   bool at_rest() const override { return glue_->at_rest(); }
-  void save(const Instant& at, SavedRun& saved) override;
+  void save(const Moment& at, SavedRun& saved) override;
   bool accepts(const SavedRun& saved) override;
-  Status restore(const SavedRun& saved, Instant& at, VecX<double>& rates) override;
+  Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) override;
   bool is_first_rank() const override { return workshop_->rank() == 0; }
   bool all_go_on(const std::function<bool()>& go_on) override;
   Observer wrapped(Observer observer) override;
@@ -49,8 +49,8 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
  private:
   class Stepping;
 
-  Status evaluate(Instant& at, VecX<double>& rates) override;
-  Status project(Instant& at) override;
+  Status evaluate(Moment& at, VecX<double>& rates) override;
+  Status project(Moment& at) override;
   void normalize(VecX<double>& y) const override;
   /// What is not finite is named by the module that is asked about it next.
   bool is_finite(const VecX<double>&) override { return true; }

@@ -22,7 +22,7 @@ class KinematicSystem::Stepping : public Integrator {
   bool stops_at_rows() const override { return true; }
   long rejected_steps() const override { return rejected_; }
 
-  Status step(DifferentialEquation&, const Instant& from, const VecX<double>&, double h, Instant& to) override {
+  Status step(DifferentialEquation&, const Moment& from, const VecX<double>&, double h, Moment& to) override {
     constexpr double kMostCorrection = 0.1, kShortest = 1e-9;
     const Tree& tree = system_.model_->tree;
     const double target = from.t + h;
@@ -78,8 +78,8 @@ KinematicSystem::KinematicSystem(std::shared_ptr<const Model> model) : model_(st
 
 std::unique_ptr<Integrator> KinematicSystem::make_integrator() { return std::make_unique<Stepping>(*this); }
 
-Instant KinematicSystem::begin() const {
-  Instant at;
+Moment KinematicSystem::begin() const {
+  Moment at;
   pack(start_, at);
   return at;
 }
@@ -132,7 +132,7 @@ void KinematicSystem::check_freedom() {
           real.size() == 1 ? "a drive" : "drives", listed(to_drive)));
 }
 
-Status KinematicSystem::start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
+Status KinematicSystem::start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
   summary.model = model_->name;
   summary.formulation = "kinematics";
   summary.stabilization = summary.integrator = "none";
@@ -151,7 +151,7 @@ Status KinematicSystem::start(Instant& at, VecX<double>& rates, Summary& summary
   return {};
 }
 
-void KinematicSystem::accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) {
+void KinematicSystem::accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) {
   equations_->system().accept_turns();
   watch_singularities(at, rates, remarks);
 }
@@ -164,7 +164,7 @@ ConstraintErrors KinematicSystem::errors() const {
 }
 
 /// A determinant that changes its sign tells that a singular position was passed.
-void KinematicSystem::watch_singularities(const Instant& at, const VecX<double>& rates, Remarks& remarks) {
+void KinematicSystem::watch_singularities(const Moment& at, const VecX<double>& rates, Remarks& remarks) {
   if (!is_singular()) {
     const Solution& solution = equations_->solution();
     if (watched_rows_.empty())
@@ -207,7 +207,7 @@ Status KinematicSystem::record(double t, const std::string& objection, std::vect
 }
 
 /// With what positions are predicted from, and what is known of singularities.
-void KinematicSystem::save(const Instant& at, SavedRun& saved) {
+void KinematicSystem::save(const Moment& at, SavedRun& saved) {
   const auto numbers = [](const VecX<double>& x) { return std::vector<double>(x.begin(), x.end()); };
   saved.parts = {{numbers(at.y), equations_->system().memory()}, {numbers(regular_.y), numbers(regular_rates_)}};
   saved.parts[1].x.insert(saved.parts[1].x.end(), {regular_.t, side_, static_cast<double>(singularities_)});
@@ -220,7 +220,7 @@ bool KinematicSystem::accepts(const SavedRun& saved) {
          std::ssize(saved.parts[1].memory) == size;
 }
 
-Status KinematicSystem::restore(const SavedRun& saved, Instant& at, VecX<double>& rates) {
+Status KinematicSystem::restore(const SavedRun& saved, Moment& at, VecX<double>& rates) {
   const auto vector = [&](const std::vector<double>& x) {
     return VecX<double>(Eigen::Map<const VecX<double>>(x.data(), begin().y.size()));
   };

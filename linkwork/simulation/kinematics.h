@@ -21,16 +21,16 @@ class KinematicSystem : public MovingSystem {
   const std::vector<std::string>& columns() const override { return columns_; }
   DifferentialEquation& equations() override { return *equations_; }
   std::unique_ptr<Integrator> make_integrator() override;
-  Instant begin() const override;
-  Status start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
-  void accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) override;
+  Moment begin() const override;
+  Status start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
+  void accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) override;
   ConstraintErrors errors() const override;
   std::optional<Energies> energies() override { return {}; }
   Status record(double t, const std::string& objection, std::vector<double>& row, Remarks& remarks) override;
   Scales scales() const override { return {model_->units.length, 0.0}; }
-  void save(const Instant& at, SavedRun& saved) override;
+  void save(const Moment& at, SavedRun& saved) override;
   bool accepts(const SavedRun& saved) override;
-  Status restore(const SavedRun& saved, Instant& at, VecX<double>& rates) override;
+  Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) override;
 
  private:
   class Stepping;
@@ -39,7 +39,7 @@ class KinematicSystem : public MovingSystem {
   void close_start();
   void check_freedom();
   bool is_singular() const { return equations_->solution().rank.rank < model_->tree.nv; }
-  void watch_singularities(const Instant& at, const VecX<double>& rates, Remarks& remarks);
+  void watch_singularities(const Moment& at, const VecX<double>& rates, Remarks& remarks);
   void warn_of_singularity(double t, std::string text, Remarks& remarks);
 
   std::shared_ptr<const Model> model_;
@@ -50,7 +50,7 @@ class KinematicSystem : public MovingSystem {
   std::vector<std::size_t> kept_;
   std::vector<double> all_;  // a row with all columns
   State start_;
-  Instant regular_;  // the last one at which the rates are determined, from which positions are predicted
+  Moment regular_;  // the last one at which the rates are determined, from which positions are predicted
   VecX<double> regular_rates_;
   std::vector<int> watched_rows_;  // independent at the start: their determinant tells on which side of a singularity we are
   double side_ = 0.0;

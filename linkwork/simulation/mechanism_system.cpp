@@ -52,13 +52,13 @@ std::unique_ptr<Integrator> MechanismSystem::make_integrator() {
   return make_chosen(integrators(), settings().integrator, "integrator", *model_);
 }
 
-Instant MechanismSystem::begin() const {
-  Instant at;
+Moment MechanismSystem::begin() const {
+  Moment at;
   pack(start_, at);
   return at;
 }
 
-Status MechanismSystem::start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
+Status MechanismSystem::start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
   summary.model = model_->name;
   summary.coordinates = methods_.coordinates;
   summary.formulation = methods_.formulation.name;
@@ -116,7 +116,7 @@ Status MechanismSystem::diagnose_start(const State& state, Summary& summary, Rem
   return {};
 }
 
-void MechanismSystem::accept_step(const Instant&, const VecX<double>&, Remarks& remarks) {
+void MechanismSystem::accept_step(const Moment&, const VecX<double>&, Remarks& remarks) {
   equations_->accept_step();
   look(remarks);
 }
@@ -162,7 +162,7 @@ std::string MechanismSystem::advice_when_open() const {
                         : fmt::format("formulation '{}' holds them by forces that were too weak", methods_.formulation.name);
 }
 
-void MechanismSystem::save(const Instant& at, SavedRun& saved) {
+void MechanismSystem::save(const Moment& at, SavedRun& saved) {
   saved.parts = {{{at.y.begin(), at.y.end()}, equations_->system().memory()}};
   saved.start_rank = usual_rank();
   if (watch_ && watch_->switching()) saved.switching = watch_->switching()->save();
@@ -171,14 +171,14 @@ void MechanismSystem::save(const Instant& at, SavedRun& saved) {
 bool MechanismSystem::accepts(const SavedRun& saved) {
   State start = start_;
   equations_->start(start);
-  Instant at;
+  Moment at;
   pack(start, at);
   return saved.parts.size() == 1 && std::ssize(saved.parts[0].x) == at.y.size() &&
          saved.parts[0].memory.size() == equations_->system().memory().size() &&
          (!watch_ || !watch_->switching() || watch_->switching()->accepts(saved.switching));
 }
 
-Status MechanismSystem::restore(const SavedRun& saved, Instant& at, VecX<double>& rates) {
+Status MechanismSystem::restore(const SavedRun& saved, Moment& at, VecX<double>& rates) {
   make_methods();
   const std::vector<double>& x = saved.parts[0].x;
   at = {saved.t, Eigen::Map<const VecX<double>>(x.data(), std::ssize(x))};

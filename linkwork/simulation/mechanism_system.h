@@ -28,18 +28,18 @@ class MechanismSystem : public MovingSystem {
   const std::vector<std::string>& columns() const override { return recorder_.columns(); }
   DifferentialEquation& equations() override { return *equations_; }
   std::unique_ptr<Integrator> make_integrator() override;
-  Instant begin() const override;
-  Status start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
+  Moment begin() const override;
+  Status start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
   Watch* watch() override { return watch_.get(); }
-  void accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) override;
+  void accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) override;
   ConstraintErrors errors() const override;
   std::optional<Energies> energies() override;
   Status record(double t, const std::string& objection, std::vector<double>& row, Remarks& remarks) override;
   Scales scales() const override;
   std::string advice_when_open() const override;
-  void save(const Instant& at, SavedRun& saved) override;
+  void save(const Moment& at, SavedRun& saved) override;
   bool accepts(const SavedRun& saved) override;
-  Status restore(const SavedRun& saved, Instant& at, VecX<double>& rates) override;
+  Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) override;
   void finish(Summary& summary, double seconds) override;
 
  private:

@@ -68,7 +68,7 @@ double MechanismWatch::next_time(double t, double until) {
   return switches_ ? switches_->next_time(t, until) : std::numeric_limits<double>::infinity();
 }
 
-Status MechanismWatch::happen(Instant& at, VecX<double>& rates, const std::function<void(bool after)>& tell) {
+Status MechanismWatch::happen(Moment& at, VecX<double>& rates, const std::function<void(bool after)>& tell) {
   constexpr double kSameInstant = 1e-11;
   const bool happens = switching_ && switching_margin_ <= kSameInstant;
   bool switched = false;

@@ -31,7 +31,7 @@ class MechanismWatch : public Watch {
   double margin(const VecX<double>& rates) override;
   const std::vector<Jet>& values(const VecX<double>& rates) override;
   void mark_due() override;
-  Status happen(Instant& at, VecX<double>& rates, const std::function<void(bool after)>& tell) override;
+  Status happen(Moment& at, VecX<double>& rates, const std::function<void(bool after)>& tell) override;
   double next_time(double t, double until) override;
   bool holds() const override { return equations_.system().holds_branches(); }
   void hold(bool on) override { equations_.system().hold_branches(on); }

@@ -34,7 +34,7 @@ class Watch {
   virtual void mark_due() = 0;
   /// Lets happen what is due. The instant is then evaluated as things are from there on. `tell` is called before and after, if
   /// there is something to see.
-  virtual Status happen(Instant& at, VecX<double>& rates, const std::function<void(bool after)>& tell) = 0;
+  virtual Status happen(Moment& at, VecX<double>& rates, const std::function<void(bool after)>& tell) = 0;
   /// The first time after t, not after `until`, at which something is known to change; infinity if there is none.
   virtual double next_time(double t, double until) = 0;
 
@@ -71,13 +71,13 @@ class MovingSystem {
   virtual std::unique_ptr<Integrator> make_integrator() = 0;
 
   /// Where a run begins: nothing is evaluated yet.
-  virtual Instant begin() const = 0;
+  virtual Moment begin() const = 0;
   /// Evaluates it; names of methods and what is found out about constraints go into the summary.
-  virtual Status start(Instant& at, VecX<double>& rates, Summary& summary, Remarks& remarks) = 0;
+  virtual Status start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) = 0;
   /// Null if nothing is watched.
   virtual Watch* watch() { return nullptr; }
   /// The instant last evaluated is where a step ended, or something happened.
-  virtual void accept_step(const Instant& at, const VecX<double>& rates, Remarks& remarks) = 0;
+  virtual void accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) = 0;
 
   // At the instant last evaluated.
   virtual ConstraintErrors errors() const = 0;
@@ -98,12 +98,12 @@ class MovingSystem {
 
   /// Whether nothing is held back between steps, so that it can be saved.
   virtual bool at_rest() const { return true; }
-  virtual void save(const Instant& at, SavedRun& saved) = 0;
+  virtual void save(const Moment& at, SavedRun& saved) = 0;
   /// Whether it can be of this system.
   virtual bool accepts(const SavedRun& saved) = 0;
   /// Makes everything anew as it was saved, and evaluates it: what methods remember of earlier steps is not saved, and must not
   /// make a difference.
-  virtual Status restore(const SavedRun& saved, Instant& at, VecX<double>& rates) = 0;
+  virtual Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) = 0;
 
   virtual bool is_first_rank() const { return true; }
   /// Whether all ranks want to go on.

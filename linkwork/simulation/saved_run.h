@@ -5,27 +5,9 @@
 
 #include "linkwork/simulation/remarks.h"
 #include "linkwork/simulation/summary.h"
+#include "linkwork/switching/saved_switching.h"
 
 namespace linkwork {
-
-/// What events, contacts and friction have come to: Modes, and what Switching knows of the past.
-struct SavedSwitching {
-  std::vector<char> rows = {}, forces = {};
-  std::vector<double> parameters = {};
-  std::vector<int> friction = {};       // kinds
-  std::vector<double> directions = {};  // two a friction
-  std::vector<double> watched = {};     // five a function: value, scale, sign, whether it has just fired, offset
-  double largest_force = 0.0, energy_scale = 0.0;
-  std::vector<EventRecord> records = {};
-  std::vector<std::string> warnings = {};
-  std::vector<int> impacts = {};
-  std::vector<std::vector<double>> recent = {};
-  int settled_rank = 0;
-  bool redundant = false;
-  std::vector<char> idle = {};
-  std::vector<double> mobility = {};
-  std::vector<char> starting = {};
-};
 
 /// The number of the first multiple of an interval > 0 that is later than t >= 0. Of an interval so short that multiples cannot
 /// be told apart near t, some number whose multiple is not later: everything is then due at once.

@@ -17,7 +17,7 @@ Simulation::~Simulation() = default;
 
 const std::vector<std::string>& Simulation::columns() const { return loop_->system().columns(); }
 double Simulation::t() const { return loop_->now().t; }
-const Instant& Simulation::instant() const { return loop_->now(); }
+const Moment& Simulation::moment() const { return loop_->now(); }
 bool Simulation::has_fixed_steps() const { return loop_->has_fixed_steps(); }
 MovingSystem& Simulation::system() { return loop_->system(); }
 

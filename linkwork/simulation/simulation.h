@@ -34,7 +34,7 @@ class Simulation {
   const std::vector<std::string>& columns() const;
   double t() const;
   /// Where it is. If ranks share it, each has its part of y.
-  const Instant& instant() const;
+  const Moment& moment() const;
   /// Whether steps have the size of the settings, but for those that events or the end cut short.
   bool has_fixed_steps() const;
   MovingSystem& system();

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "linkwork/switching/event_record.h"
+
 namespace linkwork {
 
 /// What a run of modules joined by a glue says of it: the traffic between its ranks, and the four attributes of a good glue,
@@ -40,17 +42,6 @@ struct RealTimeSummary {
   double lateness_mean = 0.0;  // s
   double busy = 0.0;           // share of the time that was not spent waiting
   std::vector<Bin> jitter;     // steps by lateness
-};
-
-/// Something that happened at an instant of a run.
-struct EventRecord {
-  double t = 0.0;
-  std::string name;                                           // of the event, contact or friction
-  std::string what;                                           // "on latch", "closes", "slides"
-  double velocity_jump = 0.0;                                 // largest change of a velocity coordinate
-  std::vector<std::pair<std::string, double>> impulses = {};  // by row or joint: "latch.x", N s
-  double energy = 0.0;                                        // what the energy changed by
-  int dof = 0;                                                // degrees of freedom from then on
 };
 
 /// The status of a run that was told to stop.

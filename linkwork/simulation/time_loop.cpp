@@ -243,7 +243,7 @@ Status TimeLoop::with_branches_held(Try attempt) {
   return status;
 }
 
-Status TimeLoop::evaluate(Instant& at, VecX<double>& rates) {
+Status TimeLoop::evaluate(Moment& at, VecX<double>& rates) {
   return with_branches_held([&] { return equations_->evaluate(at, rates); });
 }
 
@@ -328,7 +328,7 @@ bool TimeLoop::gets_on() {
 std::string TimeLoop::blame(double h, const std::string& trouble) {
   constexpr int kPieces = 64;
   if (!has_fixed_steps() || !integrator_->can_repeat()) return trouble;
-  Instant at = now_;
+  Moment at = now_;
   VecX<double> rates = rates_;
   integrator_->forget();
   Status status = equations_->evaluate(at, rates);

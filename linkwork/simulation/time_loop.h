@@ -21,7 +21,7 @@ class TimeLoop {
 
   MovingSystem& system() { return *system_; }
   const MovingSystem& system() const { return *system_; }
-  const Instant& now() const { return now_; }
+  const Moment& now() const { return now_; }
   bool has_fixed_steps() const { return !adaptive_ && !integrator_->controls_step(); }
   void observe(const Observer& observer) { observer_ = system_->wrapped(observer); }
 
@@ -54,7 +54,7 @@ class TimeLoop {
   bool step_over_singularity(double h, bool at_last);
   template <class Try>
   Status with_branches_held(Try attempt);
-  Status evaluate(Instant& at, VecX<double>& rates);
+  Status evaluate(Moment& at, VecX<double>& rates);
   bool evaluate_next();
   bool gets_on();
   std::string blame(double h, const std::string& trouble);
@@ -85,7 +85,7 @@ class TimeLoop {
   StepWatch step_watch_;
   Observer observer_;
 
-  Instant now_, next_, inside_;
+  Moment now_, next_, inside_;
   VecX<double> rates_, next_rates_, inside_rates_;
   bool started_ = false, stopped_ = false, interrupted_ = false;
   double end_ = std::numeric_limits<double>::infinity();  // of what is asked for

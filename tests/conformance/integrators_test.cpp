@@ -71,7 +71,7 @@ struct Integrated {
 /// After `steps` steps of size `duration / steps`.
 Integrated integrated(const Model& model, Integrator& integrator, EquationsOfMotion& equations, const State& start,
                       double duration, int steps) {
-  Instant now, next;
+  Moment now, next;
   VecX<double> rates;
   pack(start, now);
   for (int i = 0; i < steps; ++i) {
@@ -259,7 +259,7 @@ stiffness = 1e10
     const CatalogEntry<Integrator>& entry = entry_of(name);
     const auto integrator = entry.make(model, {{"rho", rho}});
     const auto equations = equations_for(model, entry, Equations::kIndex3);
-    Instant now, next;
+    Moment now, next;
     VecX<double> rates;
     pack(test::start_state(model), now);
     std::vector<double> size;

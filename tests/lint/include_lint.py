@@ -17,6 +17,7 @@ LAYERS = [
     {"coordinates"},
     {"dynamics"},
     {"formulations", "stabilizations", "integrators"},
+    {"switching"},
     {"simulation"},
     {"modules"},
     {"io"},

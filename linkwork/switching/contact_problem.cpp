@@ -1,4 +1,4 @@
-#include "linkwork/simulation/contact_problem.h"
+#include "linkwork/switching/contact_problem.h"
 
 #include <Eigen/Eigenvalues>
 #include <algorithm>

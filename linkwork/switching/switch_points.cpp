@@ -1,4 +1,4 @@
-#include "linkwork/simulation/switch_points.h"
+#include "linkwork/switching/switch_points.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "linkwork/simulation/step_watch.h"
+#include "linkwork/switching/step_watch.h"
 
 #include <algorithm>
 #include <cmath>

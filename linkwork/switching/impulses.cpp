@@ -1,0 +1,98 @@
+#include "linkwork/switching/impulses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "linkwork/dynamics/diagnosis.h"
+
+namespace linkwork {
+
+namespace {
+
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+Impulses::Impulses(Instant& now) : now_(now), projection_(now.model) {}
+
+Status Impulses::change_rates(const VecX<double>& change, EventRecord& record) {
+  System& system = now_.system();
+  State& state = *now_.state;
+  const ConstraintTerms& terms = system.terms();
+  if (terms.rows() == 0) return {};
+  before_ = state.v;
+  rate_before_ = terms.rate;
+  const auto [unmet, row] = projection_.apply_impulse(system, state, change, impulse_);
+  system.update(state);
+  const double work = impulse_.dot(terms.u + 0.5 * (rate_before_ + terms.rate));
+  state.work += work;
+  record.energy += work;
+  const double jump = before_.size() > 0 ? (state.v - before_).cwiseAbs().maxCoeff() : 0.0;
+  record.velocity_jump = std::max(record.velocity_jump, jump);
+  report(impulse_, record);
+  const double speed = std::max(1.0, state.v.cwiseAbs().maxCoeff());
+  if (unmet <= 1e-8 * speed) return {};
+  const int worst[]{row};
+  const std::vector<std::string> against = closures_against(system, worst);
+  return {fmt::format("'{}' cannot take effect: no velocity satisfies it{}, it is off by {:.3g}",
+                      now_.model.rows[at(row)].closure, against.empty() ? "" : " together with " + listed(against), unmet)};
+}
+
+Status Impulses::remove_rates(EventRecord& record) {
+  change_ = -now_.system().terms().rate;
+  return change_rates(change_, record);
+}
+
+Status Impulses::bounce(int first, int count, double restitution, EventRecord& record) {
+  const Modes kept = now_.modes;
+  now_.set_rows(first, count, true);
+  now_.take_modes();
+  change_ = -now_.system().terms().rate;
+  for (int r = first; r < first + count; ++r)
+    if (kept.rows[at(r)] == 0) change_[r] *= 1.0 + restitution;
+  Status status = change_rates(change_, record);
+  now_.modes = kept;
+  now_.take_modes();
+  return status;
+}
+
+void Impulses::kick(const Coordinate& coordinate, double size, EventRecord& record) {
+  System& system = now_.system();
+  const Joint& joint = now_.model.joints[coordinate.joint()];
+  const auto rate = [&] {
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    system.joint_motion(joint, {}, q, v, a);
+    return v[at(coordinate.component)];
+  };
+  now_.take_modes();
+  const double before = rate();
+  system.work().clear_forces();
+  system.add_coordinate_force(coordinate, size);
+  projection_.respond_to_forces(system, change_, impulse_);
+  now_.state->v += change_;
+  system.update(*now_.state);
+  const double work = size * 0.5 * (before + rate()) + impulse_.dot(system.terms().u);
+  now_.state->work += work;
+  record.energy += work;
+  if (change_.size() > 0) record.velocity_jump = std::max(record.velocity_jump, change_.cwiseAbs().maxCoeff());
+  report(impulse_, record);
+  record.impulses.emplace_back(coordinate_name(joint, joint.kind->velocities[at(coordinate.component)]), size);
+}
+
+void Impulses::report(const VecX<double>& impulse, EventRecord& record) const {
+  constexpr double kNone = 1e-14;
+  for (int row = 0; row < now_.model.row_count(); ++row) {
+    if (std::abs(impulse[row]) <= kNone || now_.model.rows[at(row)].internal) continue;
+    const std::string& name = now_.model.rows[at(row)].name;
+    const auto known = std::ranges::find(record.impulses, name, &std::pair<std::string, double>::first);
+    if (known != record.impulses.end())
+      known->second += impulse[row];
+    else
+      record.impulses.emplace_back(name, impulse[row]);
+  }
+}
+
+}  // namespace linkwork
