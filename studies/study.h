@@ -13,7 +13,8 @@
 
 namespace linkwork::studies {
 
-enum class Holds { kYes, kPartly, kNo };
+/// Not measured: a time, while the processors were not free (free_cores.h).
+enum class Holds { kYes, kPartly, kNo, kNotMeasured };
 
 /// Something the paper says, with its number if there is one, beside what the study found.
 struct Claim {

@@ -80,6 +80,8 @@ std::string to_string(Holds holds) {
       return "partly";
     case Holds::kNo:
       return "no";
+    case Holds::kNotMeasured:
+      return "not measured";
   }
   throw std::logic_error("unknown verdict");
 }

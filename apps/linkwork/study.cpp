@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "linkwork/io/page.h"
 #include "linkwork/model/input_error.h"
 #include "studies/catalog.h"
+#include "studies/free_cores.h"
 #include "studies/study_file.h"
 
 namespace linkwork::cli {
@@ -57,17 +58,9 @@ const Study& find_study(const std::string& name) {
   return *found;
 }
 
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
-
 std::string verdict(Holds holds) {
   const std::string text = studies::to_string(holds);
-  return holds == Holds::kYes ? text : highlighted(text, stdout) + std::string(6 - text.size(), ' ');
+  return holds == Holds::kYes ? text : highlighted(text, stdout) + std::string(12 - text.size(), ' ');
 }
 
 /// Every claim with its verdict; what was published and measured below it.
@@ -76,27 +69,29 @@ void print_claims(const studies::StudyResult& result) {
     if (part.claims.empty()) continue;
     print("\n{}\n", part.title);
     for (const Claim& claim : part.claims) {
-      print("  {:<6}  {}\n", verdict(claim.holds), claim.text);
-      if (!claim.published.empty()) print("          published  {}\n", claim.published);
-      if (!claim.measured.empty()) print("          measured   {}\n", claim.measured);
-      if (claim.holds != Holds::kYes && !claim.why.empty()) print("          why        {}\n", claim.why);
+      print("  {:<12}  {}\n", verdict(claim.holds), claim.text);
+      if (!claim.published.empty()) print("                published  {}\n", claim.published);
+      if (!claim.measured.empty()) print("                measured   {}\n", claim.measured);
+      if (claim.holds != Holds::kYes && !claim.why.empty()) print("                why        {}\n", claim.why);
     }
   }
 }
 
 std::string score(const studies::StudyResult& result) {
-  long yes = 0, partly = 0, no = 0;
+  std::map<Holds, long> count;
+  long all = 0;
   for (const studies::Part& part : result.parts)
-    for (const Claim& claim : part.claims) ++(claim.holds == Holds::kYes ? yes : claim.holds == Holds::kPartly ? partly : no);
-  return fmt::format("{}: {} {}, {} partly, {} not", counted(yes + partly + no, "claim"), yes, yes == 1 ? "holds" : "hold",
-                     partly, no);
+    for (const Claim& claim : part.claims) ++count[claim.holds], ++all;
+  const long yes = count[Holds::kYes], unknown = count[Holds::kNotMeasured];
+  return fmt::format("{}: {} {}, {} partly, {} not{}", counted(all, "claim"), yes, yes == 1 ? "holds" : "hold",
+                     count[Holds::kPartly], count[Holds::kNo], unknown > 0 ? fmt::format(", {} not measured", unknown) : "");
 }
 
 int run_study(const StudyOptions& options) {
   const Study& study = find_study(options.name);
   const ResultFolder results(options.out.empty() ? std::nullopt : std::optional(options.out), study.info.name);
   const fs::path& folder = results.path();
-  const Stopwatch stopwatch;
+  const studies::Stopwatch stopwatch;
   studies::StudyContext context;
   context.quick = options.quick;
   context.models = ready_model_folder();

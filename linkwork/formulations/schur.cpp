@@ -7,7 +7,9 @@
 
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/formulations/dense_terms.h"
 #include "linkwork/formulations/partitioned_solution.h"
+#include "linkwork/formulations/whole_schur.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
@@ -287,8 +289,15 @@ class Schur : public Formulation {
 }  // namespace
 
 CatalogEntry<Formulation> schur_formulation() {
-  return {{"schur", "Schur complement by O(N) tree recursions; redundant rows are found and handled", "Jain2012", {}},
-          [](const Model& model, const Options&) { return std::make_unique<Schur>(model); }};
+  return {{"schur",
+           "Schur complement by O(N) tree recursions; redundant rows are found and handled",
+           "Jain2012",
+           {{"early", 1.0, "0: one dense complement over all rows, instead of eliminating each loop where it ends"}}},
+          [](const Model& model, const Options& options) -> std::unique_ptr<Formulation> {
+            if (options.contains("early") && option_between(options, "schur", "early", 0.0, 1.0) == 0.0)
+              return whole_schur(model);
+            return std::make_unique<Schur>(model);
+          }};
 }
 
 }  // namespace linkwork

@@ -2,25 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/model/input_error.h"
 #include "linkwork/simulation/simulation.h"
+#include "linkwork/transport/metered.h"
 
 namespace linkwork::studies::closed_chain {
 namespace {
 
-/// Time this thread has computed: other work on the machine does not count.
-double busy_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-Spec model_spec(const StudyContext& context, const std::string& model, double end, double every) {
-  Spec spec = read_model_file(context.models / (model + ".toml"));
+Spec model_spec(const StudyContext& context, const Mechanism& mechanism, double end, double every) {
+  ReadOptions options;
+  options.set = mechanism.set;
+  Spec spec = read_model_file(context.models / (mechanism.model + ".toml"), options);
   spec.settings.end = end;
   spec.settings.output_every = every;
   return spec;
@@ -74,26 +69,32 @@ std::size_t index(const Run& run, const std::string& name) {
 const std::array<Method, 8>& methods() {
   static const std::array<Method, 8> all{{{"CE (analytic)", "CE", "none"},
                                           {"CE (numeric)", "CE:analytic=0", "none"},
-                                          {"TA, no error control", "TA", "none"},
-                                          {"TA, Baumgarte", "TA", "baumgarte"},
-                                          {"TA, projection", "TA", "projection"},
-                                          {"FA, no error control", "FA", "none"},
-                                          {"FA, Baumgarte", "FA", "baumgarte"},
-                                          {"FA, projection", "FA", "projection"}}};
+                                          {"TA, no error control", "TA", "none", "schur:early=0"},
+                                          {"TA, Baumgarte", "TA", "baumgarte", "schur:early=0"},
+                                          {"TA, projection", "TA", "projection", "schur:early=0"},
+                                          {"FA, no error control", "FA", "none", "schur:early=0"},
+                                          {"FA, Baumgarte", "FA", "baumgarte", "schur:early=0"},
+                                          {"FA, projection", "FA", "projection", "schur:early=0"}}};
   return all;
 }
 
-Run run(const StudyContext& context, const std::string& model, const Method& method, const Span& span) {
-  Spec spec = model_spec(context, model, span.end, span.every);
+Method with_early_elimination(Method method) {
+  if (method.formulation != "auto") method.formulation = "schur";
+  return method;
+}
+
+Run run(const StudyContext& context, const Mechanism& mechanism, const Method& method, const Span& span) {
+  Spec spec = model_spec(context, mechanism, span.end, span.every);
   spec.settings.step = span.step;
   spec.settings.integrator = {"rk4", {}, {}};
   spec.settings.coordinates = parse_choice(method.coordinates, {});
   spec.settings.stabilization = parse_choice(method.stabilization, {});
+  spec.settings.formulation = parse_choice(method.formulation, {});
   return recorded(spec);
 }
 
-Run reference_run(const StudyContext& context, const std::string& model, double end, double every) {
-  Spec spec = model_spec(context, model, end, every);
+Run reference_run(const StudyContext& context, const Mechanism& mechanism, double end, double every) {
+  Spec spec = model_spec(context, mechanism, end, every);
   spec.settings.integrator = {"dopri45", {}, {}};
   spec.settings.rtol = 1e-12;
   spec.settings.atol = 1e-13;

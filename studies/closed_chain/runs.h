@@ -16,10 +16,13 @@ struct Method {
   std::string name;
   std::string coordinates;
   std::string stabilization;
+  std::string formulation = "auto";
 };
 
-/// The eight of the paper's Table 1, in its order.
+/// The eight of the paper's Table 1, in its order, TA and FA by one dense Schur complement as there.
 const std::array<Method, 8>& methods();
+/// The same as this program does them: every loop eliminated where it ends.
+Method with_early_elimination(Method method);
 
 /// A run kept in memory.
 struct Run {
@@ -41,9 +44,15 @@ struct Span {
   double every;
 };
 
-Run run(const StudyContext& context, const std::string& model, const Method& method, const Span& span);
+/// A ready model and the values of its parameters that are not its own.
+struct Mechanism {
+  std::string model;
+  std::vector<std::pair<std::string, std::string>> set = {};
+};
+
+Run run(const StudyContext& context, const Mechanism& mechanism, const Method& method, const Span& span);
 /// The motion with far smaller errors than those to be judged.
-Run reference_run(const StudyContext& context, const std::string& model, double end, double every);
+Run reference_run(const StudyContext& context, const Mechanism& mechanism, double end, double every);
 
 std::vector<double> column(const Run& run, const std::string& name);
 /// Columns of positions: coordinates of joints.

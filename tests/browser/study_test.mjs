@@ -36,6 +36,7 @@ const invented = {
     { part: 0, id: "one", text: "Right", published: "1", measured: "1.00", holds: "yes", why: "" },
     { part: 0, id: "two", text: "Nearly", published: "2", measured: "2.2", holds: "partly", why: "rounding" },
     { part: 0, id: "three", text: "Wrong", published: "3", measured: "5", holds: "no", why: "a misprint" },
+    { part: 0, id: "four", text: "Fast", published: "4 s", measured: "not measured", holds: "not measured", why: "busy" },
   ],
   tables: [{ part: 0, title: "Numbers", columns: ["what", "value"], rows: [["a", 1.25], ["b", null]], caption: "" }],
   figures: [
@@ -99,7 +100,7 @@ test("every study shows each claim with its verdict, and draws every figure", as
     const study = JSON.parse(readFileSync(path.join(name, "study.json"), "utf8"));
     await open(path.resolve(name, "study.html"));
     assert.deepEqual(complaints, []);
-    const words = { yes: "✓ holds", partly: "◐ holds partly", no: "✗ does not hold" };
+    const words = { yes: "✓ holds", partly: "◐ holds partly", no: "✗ does not hold", "not measured": "– not measured" };
     for (const claim of study.claims) {
       const card = page.locator(`#claim-${claim.id}`);
       assert.equal(await card.locator("h4").textContent(), claim.text);
@@ -116,11 +117,11 @@ test("a claim that does not hold is shown as such, with the reason", async () =>
   await open(pageOf(invented));
   assert.deepEqual(complaints, []);
   assert.equal(await page.locator("h1").textContent(), "An <b>invented</b> study");
-  assert.deepEqual(await page.locator(".score").allTextContents(), ["1holds", "1holds partly", "1does not hold"]);
+  assert.deepEqual(await page.locator(".score").allTextContents(), ["1holds", "1holds partly", "1does not hold", "1not measured"]);
   const wrong = page.locator("#claim-three");
   assert.match(await wrong.textContent(), /does not hold.*Published3.*Measured5.*Whya misprint/);
   const tones = await page.locator(".claim").evaluateAll((cards) => cards.map((card) => getComputedStyle(card).borderLeftColor));
-  assert.equal(new Set(tones).size, 3);
+  assert.equal(new Set(tones).size, 4);
 });
 
 test("figures hide curves, tell values and are saved", async () => {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/simulation/simulation.h"
@@ -60,6 +61,31 @@ TEST(GigspFormulation, IsRightInBlocksAndTheSameToTheLastBitOnAnyNumberOfThreads
   for (const double threads : {2.0, 3.0})
     EXPECT_EQ(accelerations(model, state, {"gigsp", {{"threads", threads}}, {}}), one) << threads;
 }
+
+class OneSchurComplement : public testing::TestWithParam<const char*> {};
+
+TEST_P(OneSchurComplement, GivesTheAccelerationsOfEarlyEliminationInTreeAndInFreeCoordinates) {
+  std::mt19937 random(73);
+  const Model tree = build_model(test::library_spec(GetParam())), free = fully_augmented(tree);
+  const State state = test::random_consistent_state(tree, random);
+  System system(tree);
+  system.update(state);
+  State of_free = state;
+  of_free.q.resize(free.tree.nq);
+  of_free.v.resize(free.tree.nv);
+  free_body_state(tree, system.work(), of_free.q.data(), of_free.v.data());
+  const auto compare = [](const Model& model, const State& at) {
+    EXPECT_LT(test::relative_difference(accelerations(model, at, {"schur", {{"early", 0.0}}, {}}),
+                                        accelerations(model, at, {"schur", {}, {}})),
+              1e-9);
+  };
+  compare(tree, state);
+  compare(free, of_free);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, OneSchurComplement,
+                         testing::Values("four_bar", "five_bar_redundant", "bricard", "gear_train", "rover", "spatial_four_bar",
+                                         "pendulum", "constant_speed_driver"));
 
 TEST(Proximal, IsRightWithRedundantRowsAtEveryAlpha) {
   const Model model = build_model(test::library_spec("bricard"));

@@ -3,7 +3,7 @@ import { Chart, type ChartData } from "./chart";
 import { toggleTheme } from "./colors";
 import { element, short } from "./dom";
 
-type Holds = "yes" | "partly" | "no";
+type Holds = "yes" | "partly" | "no" | "not measured";
 type Cell = string | number | null;
 
 interface Part {
@@ -47,6 +47,7 @@ const verdicts: Record<Holds, { text: string; mark: string; tone: string }> = {
   yes: { text: "holds", mark: "✓", tone: "good" },
   partly: { text: "holds partly", mark: "◐", tone: "fair" },
   no: { text: "does not hold", mark: "✗", tone: "bad" },
+  "not measured": { text: "not measured", mark: "–", tone: "open" },
 };
 
 function verdict(holds: Holds): HTMLElement {
@@ -103,7 +104,7 @@ function partSection(study: Study, part: Part, index: number): HTMLElement {
 }
 
 function scoreboard(claims: Claim[]): HTMLElement {
-  const counts = (["yes", "partly", "no"] as Holds[]).map((holds) => {
+  const counts = (Object.keys(verdicts) as Holds[]).map((holds) => {
     const count = claims.filter((claim) => claim.holds === holds).length;
     const { text, tone } = verdicts[holds];
     return element("div", { class: `score ${tone}` }, element("b", {}, String(count)), count === 1 ? text : text.replace("holds", "hold").replace("does", "do"));

@@ -18,11 +18,16 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 ///   S_i' M_i S_i  and  S_i' (force_i - M_i gamma_i),
 /// which are added up in the order of the modules, and all get the independent accelerations. With sigma > 0 dependent velocities
 /// are taken from the constraints as well, as in the paper; else drift is left to the drift control. For S every module must know
-/// the Jacobian of the whole: this is what makes the method expensive, and what a module has to show.
+/// the Jacobian of the whole: this is what makes the method expensive, and what a module has to show. The reduced equations are
+/// solved by every rank for itself, or once by a master that tells the others.
 class ProjectionGlue : public Glue {
  public:
-  ProjectionGlue(Workshop& workshop, double sigma)
-      : Glue(workshop), hierarchy_(workshop), drift_(drift_control(workshop.plan().settings)), sigma_(sigma) {
+  ProjectionGlue(Workshop& workshop, double sigma, bool by_master)
+      : Glue(workshop),
+        hierarchy_(workshop),
+        drift_(drift_control(workshop.plan().settings)),
+        sigma_(sigma),
+        by_master_(by_master) {
     lay_out();
     partition_.emplace(n_, m_);
     A_ = bounds_ = MatX<double>::Zero(m_, n_);
@@ -45,8 +50,7 @@ class ProjectionGlue : public Glue {
       }
       if (Status status = look(t, x); !status.ok()) return status;
     }
-    accelerate();
-    if (reduced_.info() != Eigen::Success) return {"glue 'projection' needs inertia for every motion that the constraints leave"};
+    if (!accelerate()) return {"glue 'projection' needs inertia for every motion that the constraints leave"};
     find_forces();
     for (std::size_t i = 0; i < workshop_.modules().size(); ++i) {
       WorkingModule& module = workshop_.modules()[i];
@@ -246,8 +250,8 @@ class ProjectionGlue : public Glue {
           moment * J.col(j).segment<3>(6 * port.port).norm() + force * J.col(j).segment<3>(6 * port.port + 3).norm();
   }
 
-  /// Independent accelerations from the modules' shares.
-  void accelerate() {
+  /// Independent accelerations from the modules' shares. False if a motion has no inertia.
+  bool accelerate() {
     const MatX<double>& S = partition_->S();
     const int r = partition_->rank().rank, free = partition_->free();
     for (int k = 0; k < r; ++k) x_d_[k] = b_[row(k)] - sigma_ * rate_[row(k)];
@@ -271,15 +275,32 @@ class ProjectionGlue : public Glue {
       Sf = S_i.transpose() * own_vdot_;
     }
     workshop_.transport().gather(shares_, ends);
-    sum_.setZero(free, free);
-    rhs_.setZero(free);
-    for (int leaf = 0; leaf < modules; ++leaf) {
-      const double* const from = &shares_[at(share * leaf)];
-      sum_ += Eigen::Map<const MatX<double>>(from, free, free);
-      rhs_ += Eigen::Map<const VecX<double>>(from + free * free, free);
+    if (!solve_reduced(modules, free)) return false;
+    if (free > 0) vdot_ += S * rhs_;
+    return true;
+  }
+
+  /// rhs_ = (sum of S_i' M_i S_i)^-1 (sum of S_i' (force_i - M_i gamma_i)).
+  bool solve_reduced(int modules, int free) {
+    bool solved = true;
+    if (!by_master_ || workshop_.rank() == 0) {
+      sum_.setZero(free, free);
+      rhs_.setZero(free);
+      for (int leaf = 0; leaf < modules; ++leaf) {
+        const double* const from = &shares_[at((free * free + free) * leaf)];
+        sum_ += Eigen::Map<const MatX<double>>(from, free, free);
+        rhs_ += Eigen::Map<const VecX<double>>(from + free * free, free);
+      }
+      reduced_.compute(sum_);
+      solved = reduced_.info() == Eigen::Success;
+      if (free > 0 && solved) reduced_.solveInPlace(rhs_);
     }
-    reduced_.compute(sum_);
-    if (free > 0 && reduced_.info() == Eigen::Success) vdot_ += S * reduced_.solve(rhs_);
+    if (!by_master_) return solved;
+    told_.assign(at(free + 1), solved ? 1.0 : 0.0);
+    if (workshop_.rank() == 0) Eigen::Map<VecX<double>>(told_.data(), free) = rhs_;
+    workshop_.transport().broadcast(told_, 0);
+    rhs_ = Eigen::Map<const VecX<double>>(told_.data(), free);
+    return told_.back() > 0.0;
   }
 
   /// Known forces on the ports; those of the joints are added when they are found.
@@ -333,11 +354,12 @@ class ProjectionGlue : public Glue {
   Hierarchy hierarchy_;  // for drift control
   DriftControl drift_;
   double sigma_;
+  bool by_master_;
   int n_ = 0, m_ = 0, size_ = 0;
   std::vector<Part> parts_;  // by module
   std::vector<PortTerms> port_terms_;
   std::vector<int> connection_row_;
-  std::vector<double> message_, shares_;
+  std::vector<double> message_, shares_, told_;
   std::vector<int> ends_, v_ends_;
   std::optional<CoordinatePartition> partition_;
   MatX<double> A_, bounds_, sum_;
@@ -355,8 +377,11 @@ GlueEntry projection_glue() {
        "Khan2006",
        {{"sigma", 0.0,
          "more than 0: dependent velocities follow from the others, and errors decay at this rate, 1/s; must stay below "
-         "about 2.5 divided by the step"}}},
-      [](Workshop& workshop, const Options& options) { return std::make_unique<ProjectionGlue>(workshop, options.at("sigma")); },
+         "about 2.5 divided by the step"},
+        {"master", 0.0, "1: the first rank solves the reduced equations for all, 0: every rank does; the motion is the same"}}},
+      [](Workshop& workshop, const Options& options) {
+        return std::make_unique<ProjectionGlue>(workshop, options.at("sigma"), options.at("master") != 0.0);
+      },
       {.needs_equations = true, .exposes = "its equations of motion: mass matrix, forces, Jacobians, velocities"}};
 }
 
