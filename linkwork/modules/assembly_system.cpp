@@ -206,7 +206,7 @@ bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < kNea
 
 // --- start, rows, remarks
 
-Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, Remarks&) {
+Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
   summary.model = plan_.name;
   summary.formulation = "schur";
   summary.stabilization = plan_.settings.stabilization.name;
@@ -217,6 +217,7 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
   find_rank(summary);
   remember_ranks();
   keep_account();
+  for (WorkingModule& module : workshop_->modules()) module.module->accept_step(remarks);
   std::string contradiction;
   for (const std::string& text : gather_texts(workshop_->transport(), glue_->contradiction()))
     if (!text.empty()) contradiction = text;

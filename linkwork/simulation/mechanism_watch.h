@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "linkwork/simulation/moving_system.h"
-#include "linkwork/simulation/switch_points.h"
-#include "linkwork/simulation/switching.h"
+#include "linkwork/switching/switch_points.h"
+#include "linkwork/switching/switching.h"
 
 namespace linkwork {
 

@@ -8,7 +8,7 @@
 
 #include "linkwork/dynamics/integrator.h"
 #include "linkwork/simulation/moving_system.h"
-#include "linkwork/simulation/step_watch.h"
+#include "linkwork/switching/step_watch.h"
 
 namespace linkwork {
 

@@ -70,7 +70,7 @@ std::shared_ptr<const Kinds> with_own_kinds() {
   return kinds;
 }
 
-constexpr std::string_view kArms = R"(linkwork = 1
+constexpr std::string_view kArms = R"toml(linkwork = 1
 [settings]
 end = 0.5
 [[body]]
@@ -89,9 +89,9 @@ name = "two"
 type = "revolute"
 parent = { body = "ground", at = [3, 0, 0] }
 child = { body = "two" }
-)";
+)toml";
 
-constexpr std::string_view kOwn = R"(
+constexpr std::string_view kOwn = R"toml(
 [[closure]]
 name = "coupling"
 type = "belt"
@@ -108,10 +108,10 @@ name = "tip"
 type = "speed"
 body = "two"
 at = [0.5, 0, 0]
-)";
+)toml";
 
 /// The same by kinds that come with the library.
-constexpr std::string_view kStandard = R"(
+constexpr std::string_view kStandard = R"toml(
 [[closure]]
 name = "coupling"
 type = "gear"
@@ -126,7 +126,7 @@ value = "-30*q.one - 2*v.one"
 name = "tip"
 type = "expression"
 expression = "abs(0.5*v.two)"
-)";
+)toml";
 
 Spec read(const std::string& text) {
   ReadOptions options;
@@ -179,10 +179,10 @@ TEST(OwnKinds, AreCheckedLikeOthers) {
     }
     return "accepted";
   };
-  EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 0\n"), HasSubstr("own.toml:24:8: 'rate' is 0"));
+  EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 0\n"), HasSubstr("own.toml:23:8: 'rate' is 0"));
   EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"on\"\nrate = 1\n"), HasSubstr("unknown joint 'on'"));
   EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 1\nloss = 2\n"),
-              HasSubstr("own.toml:25:8: 'loss' is above 'rate'"));
+              HasSubstr("own.toml:24:8: 'loss' is above 'rate'"));
   EXPECT_THAT(message("[[sensor]]\nname = \"x\"\ntype = \"speed\"\nbody = \"three\"\n"), HasSubstr("unknown body 'three'"));
 }
 
@@ -191,7 +191,7 @@ TEST(OwnKinds, WorkInModulesThatAreSolvedApart) {
   ReadOptions options;
   options.kinds = with_own_kinds();
   options.load = [&](const std::filesystem::path&) { return part; };
-  const Spec spec = read_model_text(R"(linkwork = 1
+  const Spec spec = read_model_text(R"toml(linkwork = 1
 [settings]
 end = 0.1
 [[module]]
@@ -206,7 +206,7 @@ a = { body = "left.one", at = [1, 0, 0] }
 b = { body = "right.two", at = [0.5, 0, 0] }
 stiffness = 50
 length = 1
-)",
+)toml",
                                     "whole.toml", options);
   const test::Rows whole = test::run_in_one_piece(spec), apart = test::run_modules(spec);
   ASSERT_TRUE(apart.summary.completed) << apart.summary.status;
