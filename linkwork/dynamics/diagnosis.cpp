@@ -11,6 +11,7 @@
 #include <random>
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/dynamics/joint_reactions.h"
 #include "linkwork/dynamics/manifold_projection.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/linalg/gigsp.h"
@@ -192,39 +193,46 @@ std::vector<char> measure(const Model& model, System& system, Diagnosis& diagnos
   return dependent;
 }
 
-/// Which components of a closure's force and torque, in world axes, a change of its multipliers within N leaves open.
-void find_open_reactions(const System& system, const FrameClosure& closure, const MatX<double>& N, Diagnosis& diagnosis) {
-  std::array<Row, kMaxRows> rows;
-  closure.evaluate(system.relative_motion(closure.a, closure.b), rows);
-  const Mat3<double> R = system.pose(closure.a).R;
-  for (const bool torque : {false, true}) {
-    std::array<bool, 3> open{};
-    for (Eigen::Index n = 0; n < N.cols(); ++n) {
-      Vec3<double> sum = Vec3<double>::Zero();
-      double size = 0.0;
-      for (int r = 0; r < closure.row_count; ++r) {
-        const Row& row = rows[static_cast<std::size_t>(r)];
-        const Vec3<double> part = N(closure.first_row + r, n) * (R * (torque ? row.on_w : row.on_p));
-        sum += part;
-        size += part.norm();
-      }
-      for (int k = 0; k < 3; ++k)
-        if (std::abs(sum[k]) > kNoShare * size) open[static_cast<std::size_t>(k)] = true;
-    }
-    for (std::size_t k = 0; k < 3; ++k)
-      if (open[k]) diagnosis.undetermined.push_back(fmt::format("{}.{}.{}", torque ? "torque" : "force", closure.name, "xyz"[k]));
+/// Which components of the forces and torques of joints and closures, in world axes, a change of the multipliers within N leaves
+/// open.
+void find_open_reactions(const Model& model, System& system, const MatX<double>& N, Diagnosis& diagnosis) {
+  using Reaction = JointReactions::Reaction;
+  JointReactions reactions(model);
+  struct Open {
+    std::string name;
+    const Reaction* change;
+    std::array<bool, 6> components{};
+  };
+  std::vector<Open> all;
+  for (std::size_t c : reactions.other_closures()) all.push_back({model.frame_closures[c].name, &reactions.closures()[c]});
+  for (std::size_t j : reactions.known_joints()) all.push_back({model.joints[j].name, &reactions.joints()[j]});
+  const auto component = [](const Reaction& of, int k) { return k < 3 ? of.force[k] : of.torque[k - 3]; };
+  for (Eigen::Index n = 0; n < N.cols(); ++n) {
+    reactions.update_change(system, N.col(n));
+    double force = 0.0, torque = 0.0;
+    for (const Open& of : all)
+      force = std::max(force, of.change->force.norm()), torque = std::max(torque, of.change->torque.norm());
+    torque = std::max(torque, force * model.units.length);
+    force = std::max(force, torque / model.units.length);
+    for (Open& of : all)
+      for (int k = 0; k < 6; ++k)
+        if (std::abs(component(*of.change, k)) > kNoShare * (k < 3 ? force : torque))
+          of.components[static_cast<std::size_t>(k)] = true;
   }
+  for (const Open& of : all)
+    for (std::size_t k = 0; k < 6; ++k)
+      if (of.components[k])
+        diagnosis.undetermined.push_back(fmt::format("{}.{}.{}", k < 3 ? "force" : "torque", of.name, "xyz"[k % 3]));
 }
 
 /// lambda is unique but for N c with any c: each column of N is a dependent row less what makes it up [Wojtyra2005].
-void find_reactions(const Model& model, const System& system, const MatX<double>& N, Diagnosis& diagnosis) {
+void find_reactions(const Model& model, System& system, const MatX<double>& N, Diagnosis& diagnosis) {
   for (std::size_t i = 0; i < diagnosis.rows.size(); ++i) {
     RowDiagnosis& row = diagnosis.rows[i];
     row.unique_reaction = N.row(static_cast<Eigen::Index>(i)).cwiseAbs().sum() == 0.0;
     if (!row.unique_reaction && !model.rows[i].internal) diagnosis.undetermined.push_back("lambda." + model.rows[i].name);
   }
-  for (const FrameClosure& closure : model.frame_closures)
-    if (!closure.internal) find_open_reactions(system, closure, N, diagnosis);
+  if (N.cols() > 0) find_open_reactions(model, system, N, diagnosis);
   for (std::size_t i = 0; i < model.rows.size(); ++i) {
     const std::string& closure = model.rows[i].closure;
     if (model.rows[i].internal || (i > 0 && model.rows[i - 1].closure == closure)) continue;
@@ -363,7 +371,10 @@ std::string describe_reactions(const Model& model, const Diagnosis& diagnosis) {
                                           : fmt::format("how {} share their load is not determined by rigid bodies",
                                                         listed(row_names(model, sharing)));
   const std::string unique = diagnosis.determined.empty() ? "none is unique" : "unique are " + listed(diagnosis.determined);
-  return fmt::format("not unique are {}: {}; {}", listed(diagnosis.undetermined), why, unique);
+  constexpr std::size_t kMost = 8;
+  std::vector<std::string> open = diagnosis.undetermined;
+  if (open.size() > kMost) open.resize(kMost), open.push_back(fmt::format("{} more", diagnosis.undetermined.size() - kMost));
+  return fmt::format("not unique are {}: {}; {}", listed(open), why, unique);
 }
 
 std::string describe_regularity(const Model& model, const Diagnosis& diagnosis) {

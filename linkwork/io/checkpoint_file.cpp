@@ -93,7 +93,7 @@ void fields(Archive& at, Summary& x) {
   at("model", x.model), at("coordinates", x.coordinates), at("formulation", x.formulation), at("stabilization", x.stabilization);
   at("integrator", x.integrator), at("glue", x.glue), at("steps", x.steps), at("rejected_steps", x.rejected_steps);
   at("position_error_max", x.position_error_max), at("velocity_error_max", x.velocity_error_max);
-  at("dof", x.dof), at("rows", x.rows), at("rank", x.rank), at("redundant", x.redundant);
+  at("dof", x.dof), at("rows", x.rows), at("rank", x.rank), at("redundant", x.redundant), at("not_unique", x.not_unique);
   at("warnings", x.warnings), at("notes", x.notes), at("modules", x.modules);
 }
 

@@ -83,6 +83,7 @@ std::string summary_json(const Summary& summary) {
       {"dof", summary.dof},
       {"rank", summary.rank},
       {"redundant", summary.redundant},
+      {"not_unique", summary.not_unique},
       {"events", events},
       {"final", final_state},
       {"warnings", summary.warnings},

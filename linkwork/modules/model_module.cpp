@@ -210,7 +210,12 @@ class ModelModule : public Module, private ModuleEquations {
   Status record(const VecX<double>& Q, std::span<double> row) override {
     schur_->Q = Q;
     if (Status status = equations_->evaluate(state_, recorded_rates_); !status.ok()) return status;
-    recorder_.record(*equations_, state_.t, all_);
+    outside_.clear();
+    for (std::size_t p = 0; p < schur_->ports().size(); ++p) {
+      const auto first = static_cast<Eigen::Index>(6 * p);
+      outside_.push_back({schur_->ports()[p], Q.segment<3>(first), Q.segment<3>(first + 3)});
+    }
+    recorder_.record(*equations_, state_.t, all_, outside_);
     std::size_t at = 0;
     for (std::size_t c = 0; c < all_.size(); ++c)
       if (recorded_[c]) row[at++] = all_[c];
@@ -329,7 +334,8 @@ class ModelModule : public Module, private ModuleEquations {
   Derivative recorded_rates_;
   Recorder recorder_;
   LimitWatch limits_;
-  std::vector<double> all_;     // a row with all columns
+  std::vector<double> all_;  // a row with all columns
+  std::vector<OutsideWrench> outside_;
   std::vector<char> recorded_;  // by column of the recorder
   std::vector<std::string> columns_;
 };

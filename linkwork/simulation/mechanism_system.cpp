@@ -104,6 +104,7 @@ Status MechanismSystem::diagnose_start(const State& state, Summary& summary, Rem
     redundant[i] = diagnosis.rows[i].kind != RowDiagnosis::Kind::kIndependent;
     if (redundant[i]) summary.redundant.push_back(model_->rows[i].name);
   }
+  summary.not_unique = diagnosis.undetermined;
   start_rank_ = diagnosis.usual_rank;
   std::string note = describe_redundancy(*model_, redundant);
   for (const std::string& sentence : describe_dependence(*model_, diagnosis)) note += "; " + sentence;

@@ -6,7 +6,7 @@
 
 namespace linkwork {
 
-Recorder::Recorder(const Model& model) : model_(&model) {
+Recorder::Recorder(const Model& model) : model_(&model), reactions_(model) {
   columns_.push_back("t");
   const auto add = [&](const std::string& name, std::initializer_list<const char*> parts) {
     for (const char* part : parts) columns_.push_back(name + "." + part);
@@ -23,9 +23,10 @@ Recorder::Recorder(const Model& model) : model_(&model) {
   a_.resize(v_.size());
   for (const ConstraintRow& row : model.rows)
     if (!row.internal) columns_.push_back("lambda." + row.name);
-  for (const char* const what : {"force.", "torque."})
-    for (const FrameClosure& closure : model.frame_closures)
-      if (!closure.internal) add(what + closure.name, {"x", "y", "z"});
+  for (const char* const what : {"force.", "torque."}) {
+    for (std::size_t j : reactions_.known_joints()) add(what + model.joints[j].name, {"x", "y", "z"});
+    for (std::size_t c : reactions_.other_closures()) add(what + model.frame_closures[c].name, {"x", "y", "z"});
+  }
   add("energy", {"kinetic", "potential", "total"});
   add("error", {"position", "velocity"});
   for (const Sensor& sensor : model.sensors)
@@ -33,7 +34,7 @@ Recorder::Recorder(const Model& model) : model_(&model) {
       columns_.push_back(std::string(sensor.kind->prefix) + "." + sensor.name + (component.empty() ? "" : "." + component));
 }
 
-void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double>& out) {
+void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double>& out, std::span<const OutsideWrench> outside) {
   System& system = equations.system();
   equations.complete();
   update_accelerations(system.tree(), equations.solution().vdot.data(), system.work());
@@ -43,7 +44,7 @@ void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double
   add_joints(equations, out);
   for (int row = 0; row < model_->row_count(); ++row)
     if (!model_->rows[static_cast<std::size_t>(row)].internal) out.push_back(equations.solution().lambda[row]);
-  add_reactions(equations, out);
+  add_reactions(equations, outside, out);
   const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
   out.insert(out.end(), {kinetic, potential, kinetic + potential});
   const ConstraintTerms& terms = system.terms();
@@ -68,23 +69,15 @@ void Recorder::add_joints(EquationsOfMotion& equations, std::vector<double>& out
   out.insert(out.end(), a_.begin(), a_.end());
 }
 
-/// The resultant of each closure's rows on body b, at b's point, in world axes.
-void Recorder::add_reactions(EquationsOfMotion& equations, std::vector<double>& out) const {
-  const System& system = equations.system();
-  const VecX<double>& lambda = equations.solution().lambda;
-  for (const bool torque : {false, true})
-    for (const FrameClosure& closure : model_->frame_closures) {
-      if (closure.internal) continue;
-      std::array<Row, kMaxRows> rows;
-      closure.evaluate(system.relative_motion(closure.a, closure.b), rows);
-      Vec3<double> sum = Vec3<double>::Zero();
-      for (int r = 0; r < closure.row_count; ++r) {
-        const Row& row = rows[static_cast<std::size_t>(r)];
-        sum += lambda[closure.first_row + r] * (torque ? row.on_w : row.on_p);
-      }
-      const Vec3<double> world = system.pose(closure.a).R * sum;
-      out.insert(out.end(), {world.x(), world.y(), world.z()});
-    }
+/// Of joints, then of closures that are none.
+void Recorder::add_reactions(EquationsOfMotion& equations, std::span<const OutsideWrench> outside, std::vector<double>& out) {
+  reactions_.update(equations.system(), equations.solution().lambda, outside);
+  const auto add = [&](const Vec3<double>& x) { out.insert(out.end(), {x.x(), x.y(), x.z()}); };
+  for (const bool torque : {false, true}) {
+    for (std::size_t j : reactions_.known_joints()) add(torque ? reactions_.joints()[j].torque : reactions_.joints()[j].force);
+    for (std::size_t c : reactions_.other_closures())
+      add(torque ? reactions_.closures()[c].torque : reactions_.closures()[c].force);
+  }
 }
 
 void Recorder::add_sensors(const System& system, std::vector<double>& out) const {

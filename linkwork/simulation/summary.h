@@ -70,6 +70,7 @@ struct Summary {
   int rows = 0;  // of constraints, in the coordinates it ran in
   int rank = 0;
   std::vector<std::string> redundant;
+  std::vector<std::string> not_unique;  // columns of reactions that rigid bodies do not determine
   std::vector<EventRecord> events;
   std::vector<std::pair<std::string, double>> final_state;  // "q.theta", value
   std::vector<std::string> warnings;

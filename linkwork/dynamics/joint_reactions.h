@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "linkwork/dynamics/system.h"
+
+namespace linkwork {
+
+/// A wrench on a node from outside the model, in world axes, about a point of the node.
+struct OutsideWrench {
+  NodeFrame at;
+  Vec3<double> torque, force;
+};
+
+/// What joints transmit: the force and torque of the parent on the child that keep the joint together, at the child's frame, in
+/// world axes. Forces along a joint's own motion (motors, springs, friction, gears) are not among them.
+///
+/// Joints of the tree: with F_i the wrench that node i needs to move as it does, less what else acts on it, the sum over all
+/// nodes beyond a joint goes through the joint, sum F = C mu + B tau: C are the rows that the joint has as a closure, B those of
+/// its coordinates. C mu is the reaction. Cut joints: their rows times lambda.
+class JointReactions {
+ public:
+  explicit JointReactions(const Model& model);
+
+  struct Reaction {
+    Vec3<double> force = Vec3<double>::Zero(), torque = Vec3<double>::Zero();
+  };
+  /// At an evaluated state with its accelerations (update_accelerations()) and multipliers.
+  void update(System& system, const VecX<double>& lambda, std::span<const OutsideWrench> outside = {});
+  /// Of a change of the multipliers alone: what motion and applied forces ask for is left out.
+  void update_change(System& system, const VecX<double>& lambda);
+
+  /// By joint. Of bodies that are welded together as one, nothing is known.
+  const std::vector<Reaction>& joints() const { return joints_; }
+  const std::vector<std::size_t>& known_joints() const { return known_joints_; }
+  /// By closure between frames, cut joints among them.
+  const std::vector<Reaction>& closures() const { return closures_; }
+  /// Those that are no joints.
+  const std::vector<std::size_t>& other_closures() const { return other_closures_; }
+
+ private:
+  void add_multipliers(System& system, const VecX<double>& lambda);
+  void add(int node, const Vec3<double>& torque_at_origin, const Vec3<double>& force);
+  void pass_down(System& system, const VecX<double>& lambda);
+  Reaction closure_reaction(const System& system, const FrameClosure& closure, const VecX<double>& lambda) const;
+  Reaction share_of_joint(const System& system, const Joint& joint, const Wrench<double>& through) const;
+
+  const Model& model_;
+  std::vector<int> closure_of_;  // by joint: the closure between frames it is; -1: it is in the tree
+  std::vector<std::size_t> known_joints_, other_closures_;
+  std::vector<Wrench<double>> needed_;  // by node: world axes, about the world's origin
+  std::vector<Reaction> joints_, closures_;
+};
+
+}  // namespace linkwork
