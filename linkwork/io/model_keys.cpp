@@ -54,6 +54,9 @@ const Key kComplianceKey{
     "compliance", kTable, kOptional,
     "its virtual springs and dampers in the formulation `compliance`, in place of the formulation's options"};
 
+const char* const kImpactLaw =
+    "what returns the share `restitution`: `newton`, the speed, or `poisson`, the impulse; default `newton`";
+
 const Key kActiveKey{"active", kBoolean, kOptional, "whether it is in force at the start; events switch it; default `true`"};
 
 KeyTable model_keys() {
@@ -172,6 +175,7 @@ KeyTable joint_keys() {
             plain},
            {"restitution", kNotNegative, kOptional, "makes `limits` stops, from which this share of the speed returns: 0 to 1",
             single},
+           {"impact_law", kOneOf, kOptional, kImpactLaw, single, {"newton", "poisson"}},
            kRepeatKey}};
 }
 
@@ -228,6 +232,7 @@ KeyTable closure_keys() {
         "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
         "default `0`",
         one_sided},
+       {"impact_law", kOneOf, kOptional, kImpactLaw, one_sided, {"newton", "poisson"}},
        {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
        kComplianceKey,
        kRepeatKey}};

@@ -77,6 +77,7 @@ struct JointSpec {
   std::optional<FrictionSpec> dry_friction;
   std::optional<std::array<double, 2>> limits;
   std::optional<double> restitution;  // makes the limits stops
+  bool poisson = false;               // their law of impact, else Newton's
   ComplianceSpec compliance;          // if it is cut
   Place place;
 };
@@ -103,6 +104,7 @@ struct ClosureSpec {
   bool active = true;                                 // at the start
   std::optional<double> side;                         // one-sided: 1 if its first row may not be negative, -1 not positive
   double restitution = 0.0;
+  bool poisson = false;  // the law of impact, else Newton's
   std::optional<FrictionSpec> friction;
   ComplianceSpec compliance;
   Place place;

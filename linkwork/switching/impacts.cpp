@@ -56,9 +56,11 @@ Status Impacts::strike(const std::vector<std::size_t>& closing) {
   record(points);
   now_.take_modes();
   if (system.kinetic_energy() > energy * (1.0 + 1e-9) + drives)
-    now_.warn_once("Newton's law of impact with this friction",
-                   fmt::format("contact '{}' at t = {:.6g} s: Newton's law of impact with this friction adds energy ({:.3g} J)",
-                               now_.model.contacts[closing.front()].name, now_.state->t, system.kinetic_energy() - energy));
+    now_.warn_once("law of impact with this friction",
+                   fmt::format("contact '{}' at t = {:.6g} s: {}'s law of impact with this friction adds energy ({:.3g} J)",
+                               now_.model.contacts[closing.front()].name, now_.state->t,
+                               now_.model.contacts[closing.front()].poisson ? "Poisson" : "Newton",
+                               system.kinetic_energy() - energy));
   part_or_hold(points);
   return {};
 }
@@ -70,9 +72,11 @@ std::vector<ContactPoint> Impacts::points_of(const std::vector<std::size_t>& clo
     const double opening = contacts_.opening(c);
     if (!contacts_.is_closed(c) && !(contacts_.gap(c) <= kTouching && opening <= kStill)) continue;
     ContactPoint& point = points.emplace_back(ContactPoint{.contact = static_cast<int>(c), .friction = contacts_.friction_of(c)});
+    const Contact& contact = now_.model.contacts[c];
+    point.poisson = contact.poisson;
+    if (contact.poisson) point.restitution = contact.restitution;
     if (std::ranges::find(closing, c) == closing.end()) continue;
     ++counts_[c];
-    const Contact& contact = now_.model.contacts[c];
     point.is_closing = true;
     const bool rests = comes_to_rest(c, -opening * contact.restitution);
     point.restitution = rests ? 0.0 : contact.restitution;
