@@ -156,9 +156,24 @@ bool ContactProblem::solve_forces(const VecX<double>& vdot, const VecX<double>& 
     c[i] = A_.row(i).dot(free) - line.sign * b_[line.row];
     size = std::max(size, A_.row(i).cwiseAbs().dot(free.cwiseAbs()) + std::abs(b_[line.row]));
   }
-  const bool solved = solve(std::move(c), size, lambda, false);
+  bool solved = solve(c, size, lambda, false);
+  if (!solved || is_in_doubt()) {
+    const bool holds = std::exchange(solved, solve(c, size, lambda, false, true));
+    if (!solved && holds) solved = solve(c, size, lambda, false);
+  }
   respond_to(force_);
   return solved;
+}
+
+/// Whether a point that has come to its limit was found to hold, and is still there.
+bool ContactProblem::is_in_doubt() const {
+  const double near = 1e-3 * (force_.size() > 0 ? force_.cwiseAbs().maxCoeff() : 0.0);
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    if (found_[p] != State::kHolds || !(points_[p].gives_way || points_[p].lets_go)) continue;
+    for (std::size_t k = cone_of_[p]; k < (p + 1 < points_.size() ? cone_of_[p + 1] : cones_.size()); ++k)
+      if (depth(cones_[k], force_) <= near) return true;
+  }
+  return false;
 }
 
 bool ContactProblem::solve_impulses() {
@@ -211,8 +226,8 @@ void ContactProblem::respond_to(const VecX<double>& force) {
 }
 
 /// Friction that begins to slide has its kinetic coefficient from then on, which may set others off; and the load of friction on
-/// a two-sided row depends on the forces found.
-bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses) {
+/// a two-sided row depends on the forces found. doubts: points that have come to their limit are taken a little beyond it.
+bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses, bool doubts) {
   constexpr int kMost = 40;
   constexpr double kDoubt = 1e-6;
   const std::size_t count = points_.size();
@@ -220,8 +235,9 @@ bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lamb
   std::vector<char> kinetic(count, 0);
   idle_.assign(lines_.size(), 0);
   for (std::size_t p = 0; p < count; ++p) {
-    if (const DryFriction* f = friction(points_[p])) limits[p] = f->sticking * (points_[p].lets_go ? 1.0 - kDoubt : 1.0);
-    if (points_[p].gives_way) c[first_line_[p]] += kDoubt * size;
+    if (const DryFriction* f = friction(points_[p]))
+      limits[p] = f->sticking * (doubts && points_[p].lets_go ? 1.0 - kDoubt : 1.0);
+    if (doubts && points_[p].gives_way) c[first_line_[p]] += kDoubt * size;
   }
   found_.assign(count, State::kHolds);
   direction_.assign(count, Eigen::Vector2d::UnitX());

@@ -80,7 +80,8 @@ class ContactProblem {
     std::size_t point;
   };
 
-  bool solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses);
+  bool solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses, bool doubts = false);
+  bool is_in_doubt() const;
   bool restitute(const VecX<double>& c, double size);
   void respond_to(const VecX<double>& force);
   void set_cones(const std::vector<double>& limits);

@@ -28,8 +28,12 @@ double Frictions::value(std::size_t k) {
 }
 
 void Frictions::slide(std::size_t k, const Eigen::Vector2d& direction) {
-  now_.modes.friction[k] = {Kind::kSlip, direction};
+  slide_on(k, direction);
   starting_[k] = 1;
+}
+
+void Frictions::slide_on(std::size_t k, const Eigen::Vector2d& direction) {
+  now_.modes.friction[k] = {Kind::kSlip, direction};
   now_.set_rows(now_.model.frictions[k].first_row, now_.model.frictions[k].rows, false);
 }
 
@@ -57,7 +61,9 @@ void Frictions::reach_limit(std::size_t k, double scale) {
   if (kind(k) != Kind::kSlip) return;
   const Eigen::Vector2d slip = now_.system().slip(k);
   ended_[k] = slip.norm() <= std::max(1e-6 * scale, still(k));
-  if (ended_[k] == 0) now_.modes.friction[k].direction = slip;  // it turned aside between two steps
+  if (ended_[k] != 0) return;
+  now_.modes.friction[k].direction = slip;  // it turned aside between two steps
+  starting_[k] = 0;
 }
 
 bool Frictions::has_any_ended() const { return std::ranges::count(ended_, 0) != std::ssize(ended_); }

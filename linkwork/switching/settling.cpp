@@ -88,7 +88,7 @@ void Settling::take_found(const std::vector<ContactPoint>& points) {
     if (problem.found(p) != Found::kSlides)
       frictions_.stick(at(point.friction));
     else if (point.slides > 0.0)
-      frictions_.slide(at(point.friction), point.slides * point.along);
+      frictions_.slide_on(at(point.friction), point.slides * point.along);
     else
       frictions_.slide(at(point.friction), problem.direction(p));
   }
