@@ -1,20 +1,18 @@
 #include "linkwork/dynamics/load_sharing.h"
 
-#include <Eigen/Cholesky>
-
 #include "linkwork/linalg/rank.h"
 
 namespace linkwork {
 
 namespace {
 
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
+std::size_t at(Eigen::Index i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-LoadSharing::LoadSharing(const Model& model) : is_shared_(model.rows.size(), 0) {
+LoadSharing::LoadSharing(const Model& model) {
   const auto add = [&](int first, int count) {
-    for (int row = first; row < first + count; ++row) rows_.push_back(row), is_shared_[at(row)] = 1;
+    for (int row = first; row < first + count; ++row) rows_.push_back(row);
   };
   for (const Contact& contact : model.contacts) add(contact.row, 1);
   for (const DryFriction& friction : model.frictions) add(friction.first_row, friction.rows);
@@ -26,27 +24,40 @@ void LoadSharing::share(System& system, const std::vector<char>& dependent, VecX
   for (int row : rows_)
     if (dependent[at(row)] != 0 && system.is_active(row)) others_.push_back(row);
   if (others_.empty()) return;
-  const MatX<double>& A = system.jacobian();
+  const Model::Units& units = system.model().units;
+  scaled_.noalias() = system.jacobian() * units.velocity.asDiagonal();
+  const MatX<double>& A = scaled_;
   const double largest = A.rowwise().squaredNorm().maxCoeff();
   std::erase_if(others_, [&](int row) { return A.row(row).squaredNorm() <= kRankTolerance * largest; });
   kept_.clear();
   for (int row = 0; row < static_cast<int>(dependent.size()); ++row)
     if (dependent[at(row)] == 0 && system.is_active(row) && A.row(row).squaredNorm() > 0.0) kept_.push_back(row);
   if (others_.empty() || kept_.empty()) return;
-  A_ = A(kept_, Eigen::all).rowwise().normalized();
-  gram_.noalias() = A_ * A_.transpose();
-  const Eigen::LDLT<MatX<double>> factors(gram_);
-  null_.setZero(static_cast<Eigen::Index>(dependent.size()), static_cast<Eigen::Index>(others_.size()));
-  for (std::size_t k = 0; k < others_.size(); ++k) {
-    const auto column = static_cast<Eigen::Index>(k);
-    y_ = factors.solve(A_ * A.row(others_[k]).transpose());
-    null_(others_[k], column) = 1.0;
-    for (std::size_t j = 0; j < kept_.size(); ++j)
-      null_(kept_[j], column) = -y_[static_cast<Eigen::Index>(j)] / A.row(kept_[j]).norm();
+  const auto kept = std::ssize(kept_), others = std::ssize(others_), own = std::ssize(rows_);
+  A_.resize(kept, A.cols());
+  length_.resize(kept);
+  for (Eigen::Index j = 0; j < kept; ++j) {
+    length_[j] = A.row(kept_[at(j)]).norm();
+    A_.row(j) = A.row(kept_[at(j)]) / length_[j];
   }
-  normal_ = null_(rows_, Eigen::all);
-  y_ = (normal_.transpose() * normal_).ldlt().solve(normal_.transpose() * lambda(rows_));
-  lambda.noalias() -= null_ * y_;
+  gram_.noalias() = A_ * A_.transpose();
+  factors_.compute(gram_);
+  null_.setZero(std::ssize(dependent), others);
+  normal_.resize(own, others);
+  for (Eigen::Index k = 0; k < others; ++k) {
+    y_.noalias() = A_ * A.row(others_[at(k)]).transpose();
+    factors_.solveInPlace(y_);
+    null_(others_[at(k)], k) = 1.0;
+    for (Eigen::Index j = 0; j < kept; ++j) null_(kept_[at(j)], k) = -y_[j] / length_[j];
+    for (Eigen::Index i = 0; i < own; ++i) normal_(i, k) = units.row[rows_[at(i)]] * null_(rows_[at(i)], k);
+  }
+  own_.resize(own);
+  for (Eigen::Index i = 0; i < own; ++i) own_[i] = units.row[rows_[at(i)]] * lambda[rows_[at(i)]];
+  share_.noalias() = normal_.transpose() * own_;
+  own_gram_.noalias() = normal_.transpose() * normal_;
+  own_factors_.compute(own_gram_);
+  own_factors_.solveInPlace(share_);
+  lambda.noalias() -= null_ * share_;
 }
 
 }  // namespace linkwork

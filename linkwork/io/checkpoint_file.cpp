@@ -101,8 +101,10 @@ template <class Archive>
 void fields(Archive& at, SavedSwitching& x) {
   at("rows", x.rows), at("forces", x.forces), at("parameters", x.parameters), at("friction", x.friction),
       at("directions", x.directions), at("watched", x.watched);
-  at("largest_force", x.largest_force), at("energy_scale", x.energy_scale), at("records", x.records), at("warnings", x.warnings);
-  at("impacts", x.impacts), at("recent", x.recent), at("settled_rank", x.settled_rank), at("redundant", x.redundant);
+  at("largest_effort", x.largest_effort), at("energy_scale", x.energy_scale), at("records", x.records),
+      at("warnings", x.warnings);
+  at("impacts", x.impacts), at("recent", x.recent), at("enough", x.enough), at("settled_rank", x.settled_rank),
+      at("redundant", x.redundant);
   at("idle", x.idle), at("mobility", x.mobility), at("starting", x.starting);
 }
 

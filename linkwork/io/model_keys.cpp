@@ -68,6 +68,8 @@ const std::string kAxisSummary = "its axis in both frames; default `[0, 0, 1]`, 
 const Key kSecondAxisKey{
     "axis2", kAxis, kOptional, "second axis, perpendicular to the first; has a default if the first is x, y or z", {"universal"}};
 const Key kPitchKey{"pitch", kNonzero, kRequired, "advance along the axis in a full turn, m", {"screw"}};
+const char* const kImpactLaw =
+    "what returns the share `restitution`: `newton`, the speed, or `poisson`, the impulse; default `newton`";
 
 const Key kActiveKey{"active", kBoolean, kOptional, "whether it is in force at the start; events switch it; default `true`"};
 
@@ -183,6 +185,7 @@ KeyTable joint_keys() {
             plain},
            {"restitution", kNotNegative, kOptional, "makes `limits` stops, from which this share of the speed returns: 0 to 1",
             single},
+           {"impact_law", kOneOf, kOptional, kImpactLaw, single, {"newton", "poisson"}},
            kRepeatKey}};
 }
 
@@ -221,6 +224,7 @@ KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
                                         "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
                                         "default `0`",
                                         one_sided},
+                                       {"impact_law", kOneOf, kOptional, kImpactLaw, one_sided, {"newton", "poisson"}},
                                        {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
                                        kComplianceKey,
                                        kRepeatKey});

@@ -161,6 +161,12 @@ double read_restitution(const TableReader& table) {
   return restitution;
 }
 
+bool is_poisson(const TableReader& table) {
+  if (!table.has("impact_law")) return false;
+  if (!table.has("restitution")) table.fail("impact_law", "is given without 'restitution'", "both, or neither");
+  return table.text("impact_law") == "poisson";
+}
+
 FrictionSpec read_friction(const TableReader& table, References& references) {
   const TableReader keys = table.table("dry_friction", key_table("dry_friction"));
   FrictionSpec friction;
@@ -289,6 +295,7 @@ void read_contact(const TableReader& table, References& references, ClosureSpec&
     if (!closure.side) table.fail("restitution", "is given without 'one_sided'", "one_sided = \"above\" or \"below\"");
     closure.restitution = read_restitution(table);
   }
+  closure.poisson = is_poisson(table);
   if (table.has("dry_friction")) {
     if (!closure.active) table.fail("dry_friction", "is given though 'active' is false", "one of them");
     closure.friction = read_friction(table, references);
@@ -397,6 +404,7 @@ JointSpec read_joint(const TableReader& table, References& references) {
     if (!joint.limits) table.fail("restitution", "is given without 'limits'", "limits = [least, greatest]");
     joint.restitution = read_restitution(table);
   }
+  joint.poisson = is_poisson(table);
   if (table.has("dry_friction")) {
     joint.dry_friction = read_friction(table, references);
     if (joint.dry_friction->load) table.fail("dry_friction", "of a joint has a 'load'", "forces or torques, which need none");

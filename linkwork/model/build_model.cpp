@@ -130,7 +130,7 @@ class Builder {
         const std::string name = spec.name + (high ? ".high" : ".low");
         const double limit = (*spec.limits)[high ? 1 : 0];
         const int stop = relate(name, Expression::linear({"q." + spec.name}, {1.0}, limit, spec.place), true, spec.place);
-        make_one_sided(name, stop, high ? -1.0 : 1.0, *spec.restitution);
+        make_one_sided(name, stop, high ? -1.0 : 1.0, *spec.restitution, spec.poisson);
       }
     if (!spec.dry_friction) return;
     const std::string name = spec.name + ".friction";
@@ -138,10 +138,10 @@ class Builder {
     add_friction(name, first, 1, *spec.dry_friction);
   }
 
-  void make_one_sided(const std::string& name, int index, double side, double restitution) {
+  void make_one_sided(const std::string& name, int index, double side, double restitution, bool poisson) {
     row(index).active = false;
     row(index).switched = true;
-    model_.contacts.push_back({name, index, side, restitution});
+    model_.contacts.push_back({name, index, side, restitution, poisson});
   }
 
   DryFriction& add_friction(const std::string& name, int first, int count, const FrictionSpec& spec) {
@@ -165,7 +165,7 @@ class Builder {
     const int first = static_cast<int>(found - model_.rows.begin());
     int count = 0;
     while (first + count < model_.row_count() && is_own(row(first + count))) ++count;
-    if (spec.side) make_one_sided(spec.name, first, *spec.side, spec.restitution);
+    if (spec.side) make_one_sided(spec.name, first, *spec.side, spec.restitution, spec.poisson);
     if (!spec.friction) {
       // What a one-sided closure has beside its contact holds while that does.
       if (!spec.side) return;

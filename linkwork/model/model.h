@@ -135,7 +135,8 @@ struct Contact {
   int row = 0;
   double side = 1.0;
   double restitution = 0.0;
-  int along = 0;  // rows after it that hold while it does
+  bool poisson = false;  // the law of impact, else Newton's
+  int along = 0;         // rows after it that hold while it does
 };
 
 /// Dry friction on one or two rows at velocity level. Sticking, they are constraints; sliding, a force law.

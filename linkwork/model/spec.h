@@ -82,6 +82,7 @@ struct JointSpec {
   std::optional<FrictionSpec> dry_friction;
   std::optional<std::array<double, 2>> limits;
   std::optional<double> restitution;  // makes the limits stops
+  bool poisson = false;               // their law of impact, else Newton's
   ComplianceSpec compliance;          // if it is cut
   Place place;
 };
@@ -108,6 +109,7 @@ struct ClosureSpec {
   bool active = true;                                 // at the start
   std::optional<double> side;                         // one-sided: 1 if its first row may not be negative, -1 not positive
   double restitution = 0.0;
+  bool poisson = false;  // the law of impact, else Newton's
   std::optional<FrictionSpec> friction;
   ComplianceSpec compliance;
   std::map<std::string, double> numbers;  // keys of kinds that have no field here

@@ -129,7 +129,7 @@ void ContactProblem::set_cones(const std::vector<double>& limits) {
     int line = first_line_[p];
     const DryFriction* f = point.slides > 0.0 ? nullptr : friction(point);
     cone_of_.push_back(cones_.size());
-    if (point.contact >= 0 && f && f->normal_row >= 0) {
+    if (point.contact >= 0 && f && f->normal_row >= 0 && !point.is_given) {
       cones_.push_back({Cone::Kind::kFriction, line, 1 + f->rows, limits[p]});
       continue;
     }
@@ -140,7 +140,9 @@ void ContactProblem::set_cones(const std::vector<double>& limits) {
         line += along;
       }
     }
-    if (f) cones_.push_back({Cone::Kind::kBall, line, f->rows, limits[p] * point.load});
+    if (f)
+      cones_.push_back(
+          {Cone::Kind::kBall, line, f->rows, limits[p] * (point.is_given && f->normal_row >= 0 ? point.given : point.load)});
   }
 }
 
@@ -154,7 +156,24 @@ bool ContactProblem::solve_forces(const VecX<double>& vdot, const VecX<double>& 
     c[i] = A_.row(i).dot(free) - line.sign * b_[line.row];
     size = std::max(size, A_.row(i).cwiseAbs().dot(free.cwiseAbs()) + std::abs(b_[line.row]));
   }
-  return solve(std::move(c), size, lambda, false);
+  bool solved = solve(c, size, lambda, false);
+  if (!solved || is_in_doubt()) {
+    const bool holds = std::exchange(solved, solve(c, size, lambda, false, true));
+    if (!solved && holds) solved = solve(c, size, lambda, false);
+  }
+  respond_to(force_);
+  return solved;
+}
+
+/// Whether a point that has come to its limit was found to hold, and is still there.
+bool ContactProblem::is_in_doubt() const {
+  const double near = 1e-3 * (force_.size() > 0 ? force_.cwiseAbs().maxCoeff() : 0.0);
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    if (found_[p] != State::kHolds || !(points_[p].gives_way || points_[p].lets_go)) continue;
+    for (std::size_t k = cone_of_[p]; k < (p + 1 < points_.size() ? cone_of_[p + 1] : cones_.size()); ++k)
+      if (depth(cones_[k], force_) <= near) return true;
+  }
+  return false;
 }
 
 bool ContactProblem::solve_impulses() {
@@ -166,15 +185,49 @@ bool ContactProblem::solve_impulses() {
     const ContactPoint& point = points_[line.point];
     c[i] = line.sign * rate_[line.row];
     const bool is_normal = point.contact >= 0 && model_.contacts[at(point.contact)].row == line.row;
-    if (is_normal && point.is_closing) c[i] *= 1.0 + point.restitution;
+    if (is_normal && point.is_closing && !point.poisson) c[i] *= 1.0 + point.restitution;
     size = std::max(size, A_.row(i).cwiseAbs().dot(system_.state().v.cwiseAbs()));
   }
-  return solve(std::move(c), size, VecX<double>::Zero(model_.row_count()), true);
+  bool solved = solve(c, size, VecX<double>::Zero(model_.row_count()), true);
+  const auto returns = [](const ContactPoint& point) { return point.poisson && point.restitution > 0.0; };
+  if (solved && std::ranges::any_of(points_, returns)) solved = restitute(c, size);
+  respond_to(force_);
+  return solved;
+}
+
+/// After the compression: each contact presses with its share of the impulse again, with friction up to that; then no point may
+/// close that did not.
+bool ContactProblem::restitute(const VecX<double>& c, double size) {
+  const VecX<double> none = VecX<double>::Zero(model_.row_count());
+  VecX<double> total = force_;
+  for (std::size_t p = 0; p < points_.size(); ++p) {
+    points_[p].is_given = points_[p].contact >= 0;
+    points_[p].given = points_[p].poisson && points_[p].contact >= 0 ? points_[p].restitution * force_[first_line_[p]] : 0.0;
+  }
+  bool solved = solve(c + W_ * total, size, none, true);
+  total += force_;
+  for (ContactPoint& point : points_) point.is_given = false;
+  if (solved) solved = solve(c + W_ * total, size, none, true);
+  force_ += total;
+  return solved;
+}
+
+void ContactProblem::respond_to(const VecX<double>& force) {
+  response_ = R_ * force;
+  multipliers_ = bilateral_ * force;
+  work_.assign(points_.size(), 0.0);
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const auto k = static_cast<Eigen::Index>(i);
+    const Line& line = lines_[i];
+    multipliers_[line.row] += line.sign * force[k];
+    const double before = line.sign * rate_[line.row];
+    work_[line.point] += force[k] * (before + 0.5 * W_.row(k).dot(force));
+  }
 }
 
 /// Friction that begins to slide has its kinetic coefficient from then on, which may set others off; and the load of friction on
-/// a two-sided row depends on the forces found.
-bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses) {
+/// a two-sided row depends on the forces found. doubts: points that have come to their limit are taken a little beyond it.
+bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses, bool doubts) {
   constexpr int kMost = 40;
   constexpr double kDoubt = 1e-6;
   const std::size_t count = points_.size();
@@ -182,13 +235,23 @@ bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lamb
   std::vector<char> kinetic(count, 0);
   idle_.assign(lines_.size(), 0);
   for (std::size_t p = 0; p < count; ++p) {
-    if (const DryFriction* f = friction(points_[p])) limits[p] = f->sticking * (points_[p].lets_go ? 1.0 - kDoubt : 1.0);
-    if (points_[p].gives_way) c[first_line_[p]] += kDoubt * size;
+    if (const DryFriction* f = friction(points_[p]))
+      limits[p] = f->sticking * (doubts && points_[p].lets_go ? 1.0 - kDoubt : 1.0);
+    if (doubts && points_[p].gives_way) c[first_line_[p]] += kDoubt * size;
   }
   found_.assign(count, State::kHolds);
   direction_.assign(count, Eigen::Vector2d::UnitX());
-  free_ = c;
   MatX<double> W = W_;
+  for (std::size_t p = 0; p < count; ++p)
+    if (points_[p].is_given) c += points_[p].given * W_.col(first_line_[p]);
+  for (std::size_t p = 0; p < count; ++p) {
+    if (!points_[p].is_given) continue;
+    const int n = first_line_[p], lines = points_[p].given > 0.0 ? 1 : first_line_[p + 1] - n;
+    W.middleRows(n, lines).setZero();
+    W.middleCols(n, lines).setZero();
+    c.segment(n, lines).setZero();
+  }
+  free_ = c;
   force_ = VecX<double>::Zero(c.size());
   bool solved = false;
   for (int round = 0; round < kMost; ++round) {
@@ -206,7 +269,9 @@ bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lamb
       set_cones(limits);
       solved = cones_problem_.solve(W, c, cones_, size);
       force_ = cones_problem_.force();
-      motion_ = W_ * force_ + free_;
+      for (std::size_t p = 0; p < count; ++p)
+        if (points_[p].is_given) force_[first_line_[p]] = points_[p].given;
+      motion_ = W * force_ + free_;
       for (std::size_t p = 0; p < count; ++p) {
         const ContactPoint& point = points_[p];
         found_[p] = cones_problem_.state(cone_of_[p]);
@@ -242,16 +307,6 @@ bool ContactProblem::solve(VecX<double> c, double size, const VecX<double>& lamb
         kinetic[p] = 1;
       }
     }
-  }
-  response_ = R_ * force_;
-  multipliers_ = bilateral_ * force_;
-  work_.assign(count, 0.0);
-  for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const auto k = static_cast<Eigen::Index>(i);
-    const Line& line = lines_[i];
-    multipliers_[line.row] += line.sign * force_[k];
-    const double before = line.sign * rate_[line.row];
-    work_[line.point] += force_[k] * (before + 0.5 * W_.row(k).dot(force_));
   }
   return solved;
 }

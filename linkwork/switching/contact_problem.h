@@ -18,6 +18,9 @@ struct ContactPoint {
   bool lets_go = false;
   bool is_closing = false;  // impacts: it strikes, and returns with `restitution`
   double restitution = 0.0;
+  bool poisson = false;  // restitution of impulse, whether it strikes or is struck; else of speed
+  double given = 0.0;    // impulse that presses, where it is known: `is_given`
+  bool is_given = false;
 };
 
 /// All contacts and frictions of an instant as one problem: forces within their cones, and relative accelerations of the points,
@@ -39,7 +42,8 @@ class ContactProblem {
 
   /// Forces. vdot and lambda: without the points. Returns whether forces and accelerations that go together were found.
   bool solve_forces(const VecX<double>& vdot, const VecX<double>& lambda);
-  /// Impulses, by Newton's law: speeds of points that close return with their restitution.
+  /// Impulses. By Newton's law the speeds of points that close return with their restitution. By Poisson's law impulses do: all
+  /// points are compressed until none closes, return the share of their impulses, and are held where they would then close.
   bool solve_impulses();
 
   State found(std::size_t point) const { return found_[point]; }
@@ -76,7 +80,10 @@ class ContactProblem {
     std::size_t point;
   };
 
-  bool solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses);
+  bool solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses, bool doubts = false);
+  bool is_in_doubt() const;
+  bool restitute(const VecX<double>& c, double size);
+  void respond_to(const VecX<double>& force);
   void set_cones(const std::vector<double>& limits);
   void respond(const Modes& modes, MatX<double>& to);
   const DryFriction* friction(const ContactPoint& point) const;

@@ -33,14 +33,16 @@ double Contacts::opening(std::size_t c) const {
 
 double Contacts::value(std::size_t c) const {
   const Contact& contact = now_.model.contacts[c];
-  if (!is_closed(c)) return gap(c);
-  return idle_[at(contact.row)] != 0 ? now_.largest_force : contact.side * now_.lambda[contact.row];
+  if (is_closed(c))
+    return idle_[at(contact.row)] != 0 ? now_.largest_force(contact.row) : contact.side * now_.lambda[contact.row];
+  const double gap = this->gap(c);
+  return gap >= 0.0 ? gap : std::max(gap, opening(c) * now_.model.settings.step);
 }
 
 std::vector<std::size_t> Contacts::closing() const {
   std::vector<std::size_t> closing;
   for (std::size_t c = 0; c < count(); ++c)
-    if (!is_closed(c) && gap(c) <= kTouching && opening(c) < -kStill) closing.push_back(c);
+    if (!is_closed(c) && touches(c) && opening(c) < -still(c)) closing.push_back(c);
   return closing;
 }
 
@@ -115,8 +117,7 @@ std::vector<ContactPoint> Contacts::points_in_force() {
 std::vector<ContactPoint> Contacts::points_at_rest() {
   std::vector<ContactPoint> points;
   for (std::size_t c = 0; c < count(); ++c) {
-    const bool touches = gap(c) <= kTouching && std::abs(opening(c)) <= kStill;
-    if (!is_closed(c) && !touches) continue;
+    if (!is_closed(c) && !(touches(c) && std::abs(opening(c)) <= still(c))) continue;
     ContactPoint& point = points.emplace_back(ContactPoint{.contact = static_cast<int>(c)});
     point.gives_way = is_closed(c) && is_at_limit(c);
     if (friction_of_[c] >= 0) frictions_.take_part(point, at(friction_of_[c]), false);

@@ -16,9 +16,13 @@ class Contacts {
   std::size_t count() const { return now_.model.contacts.size(); }
   bool is_closed(std::size_t c) const { return now_.modes.rows[static_cast<std::size_t>(now_.model.contacts[c].row)] != 0; }
   double gap(std::size_t c) const;
+  bool touches(std::size_t c) const { return gap(c) <= now_.touching(now_.model.contacts[c].row); }
   /// How fast the gap grows.
   double opening(std::size_t c) const;
-  /// What falls below zero when it closes, or opens. Open: the gap; closed: the force that presses.
+  /// A rate of the gap that is none.
+  double still(std::size_t c) const { return now_.still(now_.model.contacts[c].row); }
+  /// What falls below zero when it closes, or opens. Open: the gap; closed: the force that presses. Where the gap is below zero
+  /// by an error of the integrator and yet grows, it has not closed: how fast it grows then counts.
   double value(std::size_t c) const;
   /// The friction that goes with a contact, or -1.
   int friction_of(std::size_t c) const { return friction_of_[c]; }

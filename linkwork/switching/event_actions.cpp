@@ -87,10 +87,9 @@ Status EventActions::switch_rows(const Event& event, const Action& action, Event
 
 /// Positions do not jump: what is switched on must fit where the mechanism is.
 Status EventActions::check_closed(const std::string& who, int first, int count) {
-  const double tolerance = std::max(1e-8, 100.0 * now_.model.settings.constraint_tolerance);
   for (int r = first; r < first + count; ++r) {
     const double error = std::abs(now_.system().terms().phi[r]);
-    if (error > tolerance)
+    if (error > now_.fit(r))
       return {fmt::format("{}, but its row '{}' is off by {:.3g} there: it can only close where it fits", who,
                           now_.model.rows[at(r)].name, error)};
   }

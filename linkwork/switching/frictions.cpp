@@ -28,8 +28,12 @@ double Frictions::value(std::size_t k) {
 }
 
 void Frictions::slide(std::size_t k, const Eigen::Vector2d& direction) {
-  now_.modes.friction[k] = {Kind::kSlip, direction};
+  slide_on(k, direction);
   starting_[k] = 1;
+}
+
+void Frictions::slide_on(std::size_t k, const Eigen::Vector2d& direction) {
+  now_.modes.friction[k] = {Kind::kSlip, direction};
   now_.set_rows(now_.model.frictions[k].first_row, now_.model.frictions[k].rows, false);
 }
 
@@ -44,7 +48,7 @@ void Frictions::switch_off(std::size_t k) {
 }
 
 void Frictions::begin(std::size_t k) {
-  if (const Eigen::Vector2d slip = now_.system().slip(k); slip.norm() > kStill)
+  if (const Eigen::Vector2d slip = now_.system().slip(k); slip.norm() > still(k))
     slide(k, slip);
   else
     stick(k);
@@ -56,8 +60,10 @@ void Frictions::reach_limit(std::size_t k, double scale) {
   at_limit_[k] = 1;
   if (kind(k) != Kind::kSlip) return;
   const Eigen::Vector2d slip = now_.system().slip(k);
-  ended_[k] = slip.norm() <= std::max(1e-6 * scale, kStill);
-  if (ended_[k] == 0) now_.modes.friction[k].direction = slip;  // it turned aside between two steps
+  ended_[k] = slip.norm() <= std::max(1e-6 * scale, still(k));
+  if (ended_[k] != 0) return;
+  now_.modes.friction[k].direction = slip;  // it turned aside between two steps
+  starting_[k] = 0;
 }
 
 bool Frictions::has_any_ended() const { return std::ranges::count(ended_, 0) != std::ssize(ended_); }
@@ -80,11 +86,11 @@ void Frictions::renew_directions() {
     const double slow = may_be_slow ? mobility_[k] * now_.system().friction_force(k).norm() * now_.model.settings.step : 0.0;
     if (speed >= slow) {
       starting_[k] = 0;
-      if (speed > kStill) mode.direction = slip;
+      if (speed > still(k)) mode.direction = slip;
       continue;
     }
     Eigen::Vector2d direction = mode.direction.normalized();
-    if (speed > kStill && slip.dot(direction) > 0.0) direction = (slip / slow + (1.0 - speed / slow) * direction).normalized();
+    if (speed > still(k) && slip.dot(direction) > 0.0) direction = (slip / slow + (1.0 - speed / slow) * direction).normalized();
     mode.direction = slow / kLittle * direction;
   }
 }
@@ -98,7 +104,7 @@ void Frictions::take_part(ContactPoint& point, std::size_t k, bool as_in_force) 
   point.friction = static_cast<int>(k);
   point.lets_go = kind(k) == Kind::kStick && at_limit_[k] != 0;
   if (now_.model.frictions[k].normal_row < 0) point.load = now_.system().evaluate(now_.model.frictions[k].load);
-  const bool is_slow = slip.norm() <= kStill;
+  const bool is_slow = slip.norm() <= still(k);
   const bool slides = as_in_force ? kind(k) == Kind::kSlip : kind(k) != Kind::kStick && ended_[k] == 0 && !is_slow;
   if (!slides) return;
   point.slides = std::max(slip.norm(), 1e-300);

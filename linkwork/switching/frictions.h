@@ -20,7 +20,12 @@ class Frictions {
   /// limit less |lambda|.
   double value(std::size_t k);
 
+  /// A speed that is none.
+  double still(std::size_t k) const { return now_.still(now_.model.frictions[k].first_row); }
+
+  /// From rest; or as it does.
   void slide(std::size_t k, const Eigen::Vector2d& direction);
+  void slide_on(std::size_t k, const Eigen::Vector2d& direction);
   void stick(std::size_t k);
   void switch_off(std::size_t k);
   /// By how it moves.

@@ -19,29 +19,43 @@ Impacts::Impacts(Instant& now, Contacts& contacts, Frictions& frictions, Impulse
       frictions_(frictions),
       impulses_(impulses),
       counts_(contacts.count(), 0),
-      times_(contacts.count()) {}
+      times_(contacts.count()),
+      enough_(contacts.count(), 0.0) {}
 
-void Impacts::restore(const std::vector<int>& counts, std::vector<std::vector<double>> times) {
+void Impacts::restore(const std::vector<int>& counts, std::vector<std::vector<double>> times, const std::vector<double>& enough) {
   counts_ = counts;
   times_ = std::move(times);
+  enough_ = enough;
 }
 
 /// Whether the flights of a contact have become so short that it has come to rest: they shrink by a ratio, of which their sum
-/// follows.
-bool Impacts::comes_to_rest(std::size_t c, double rebound) {
+/// follows. Or the integrator, of low order, makes up the energy that impacts take: flights of a few steps then go on for ever.
+/// In words; empty if it flies on.
+std::string Impacts::reason_to_rest(std::size_t c, double rebound) {
   constexpr double kLowest = 1e-13, kSlowest = 1e-7;  // positions cannot tell
+  const double unit = now_.model.units.row[now_.model.contacts[c].row];
   constexpr std::size_t kRemembered = 40;
   std::vector<double>& times = times_[c];
   times.push_back(now_.state->t);
   if (times.size() > kRemembered) times.erase(times.begin());
-  if (rebound < kSlowest) return true;
   const std::size_t n = times.size();
-  if (n < 4) return false;
+  const bool is_lively = now_.model.contacts[c].restitution > 0.9;  // its flights are long when that happens
+  if (n > 1 && times[n - 1] - times[n - 2] < 10.0 * now_.model.settings.step && energy_made_up() > enough_[c] && !is_lively)
+    return "in flights too short for the steps";
+  const std::string ever_faster = "ever faster";
+  if (rebound < kSlowest * unit * now_.usual_rate()) return ever_faster;
+  if (n < 4) return {};
   const double first = times[n - 3] - times[n - 4], second = times[n - 2] - times[n - 3], third = times[n - 1] - times[n - 2];
   const double ratio = std::max(second / first, third / second);
-  if (!(ratio < 1.0)) return false;
+  if (!(ratio < 1.0)) return {};
   const double left = third * ratio / (1.0 - ratio);  // in time, until the flights have added up
-  return rebound * third * ratio < 8.0 * kLowest || left < 1e-13 * std::max(1.0, std::abs(now_.state->t));
+  const bool is_over = rebound * third * ratio < 8.0 * kLowest * unit || left < 1e-13 * std::max(1.0, std::abs(now_.state->t));
+  return is_over ? ever_faster : "";
+}
+
+/// By the integrator, up to a constant.
+double Impacts::energy_made_up() const {
+  return now_.system().kinetic_energy() + now_.system().potential_energy() - now_.state->work;
 }
 
 Status Impacts::strike(const std::vector<std::size_t>& closing) {
@@ -52,13 +66,17 @@ Status Impacts::strike(const std::vector<std::size_t>& closing) {
   problem.assemble(system, modes, points);
   if (!problem.solve_impulses()) return {"no impulses fit the impact at " + contacts_.names_of(points)};
   const double energy = system.kinetic_energy(), drives = problem.multipliers().dot(system.terms().u);
+  for (std::size_t p = 0; p < points.size(); ++p)
+    if (points[p].is_closing) enough_[at(points[p].contact)] = energy_made_up() - problem.work(p);
   now_.state->v += problem.response();
   record(points);
   now_.take_modes();
   if (system.kinetic_energy() > energy * (1.0 + 1e-9) + drives)
-    now_.warn_once("Newton's law of impact with this friction",
-                   fmt::format("contact '{}' at t = {:.6g} s: Newton's law of impact with this friction adds energy ({:.3g} J)",
-                               now_.model.contacts[closing.front()].name, now_.state->t, system.kinetic_energy() - energy));
+    now_.warn_once(
+        "law of impact with this friction",
+        fmt::format("contact '{}' at t = {:.6g} s: {}'s law of impact with this friction adds energy ({:.3g} J)",
+                    now_.model.contacts[closing.front()].name, now_.state->t,
+                    now_.model.contacts[closing.front()].poisson ? "Poisson" : "Newton", system.kinetic_energy() - energy));
   part_or_hold(points);
   return {};
 }
@@ -68,18 +86,20 @@ std::vector<ContactPoint> Impacts::points_of(const std::vector<std::size_t>& clo
   std::vector<ContactPoint> points;
   for (std::size_t c = 0; c < contacts_.count(); ++c) {
     const double opening = contacts_.opening(c);
-    if (!contacts_.is_closed(c) && !(contacts_.gap(c) <= kTouching && opening <= kStill)) continue;
+    if (!contacts_.is_closed(c) && !(contacts_.touches(c) && opening <= contacts_.still(c))) continue;
     ContactPoint& point = points.emplace_back(ContactPoint{.contact = static_cast<int>(c), .friction = contacts_.friction_of(c)});
+    const Contact& contact = now_.model.contacts[c];
+    point.poisson = contact.poisson;
+    if (contact.poisson) point.restitution = contact.restitution;
     if (std::ranges::find(closing, c) == closing.end()) continue;
     ++counts_[c];
-    const Contact& contact = now_.model.contacts[c];
     point.is_closing = true;
-    const bool rests = comes_to_rest(c, -opening * contact.restitution);
-    point.restitution = rests ? 0.0 : contact.restitution;
-    if (rests && contact.restitution > 0.0)
+    const std::string reason = reason_to_rest(c, -opening * contact.restitution);
+    point.restitution = reason.empty() ? contact.restitution : 0.0;
+    if (!reason.empty() && contact.restitution > 0.0)
       now_.warn_once(fmt::format("contact '{}' struck", contact.name),
-                     fmt::format("contact '{}' struck {} times, ever faster: from t = {:.6g} s on it is taken to rest",
-                                 contact.name, counts_[c], now_.state->t));
+                     fmt::format("contact '{}' struck {} times, {}: from t = {:.6g} s on it is taken to rest", contact.name,
+                                 counts_[c], reason, now_.state->t));
   }
   for (std::size_t k = 0; k < frictions_.count(); ++k) {
     const DryFriction& friction = now_.model.frictions[k];
@@ -122,7 +142,7 @@ void Impacts::part_or_hold(const std::vector<ContactPoint>& points) {
   for (const ContactPoint& point : points) {
     if (point.contact < 0) continue;
     const std::size_t c = at(point.contact);
-    if (contacts_.opening(c) > kStill) {
+    if (contacts_.opening(c) > contacts_.still(c)) {
       contacts_.open(c);
       continue;
     }

@@ -24,10 +24,12 @@ class Impacts {
   const std::vector<int>& counts() const { return counts_; }
   /// Of the last impacts, by contact.
   const std::vector<std::vector<double>>& times() const { return times_; }
-  void restore(const std::vector<int>& counts, std::vector<std::vector<double>> times);
+  const std::vector<double>& enough() const { return enough_; }
+  void restore(const std::vector<int>& counts, std::vector<std::vector<double>> times, const std::vector<double>& enough);
 
  private:
-  bool comes_to_rest(std::size_t contact, double rebound);
+  std::string reason_to_rest(std::size_t contact, double rebound);
+  double energy_made_up() const;
   std::vector<ContactPoint> points_of(const std::vector<std::size_t>& closing, Modes& modes);
   void record(const std::vector<ContactPoint>& points);
   void part_or_hold(const std::vector<ContactPoint>& points);
@@ -40,6 +42,7 @@ class Impacts {
   Impulses& impulses_;
   std::vector<int> counts_;                 // by contact
   std::vector<std::vector<double>> times_;  // by contact
+  std::vector<double> enough_;              // by contact: energy made up to outweigh what the last impact took
   std::vector<char> struck_;                // by contact: at this instant
 };
 

@@ -32,8 +32,8 @@ Status Impulses::change_rates(const VecX<double>& change, EventRecord& record) {
   const double jump = before_.size() > 0 ? (state.v - before_).cwiseAbs().maxCoeff() : 0.0;
   record.velocity_jump = std::max(record.velocity_jump, jump);
   report(impulse_, record);
-  const double speed = std::max(1.0, state.v.cwiseAbs().maxCoeff());
-  if (unmet <= 1e-8 * speed) return {};
+  const double rate = std::max(now_.usual_rate(), now_.model.speed(state.v));
+  if (row < 0 || unmet <= 1e-8 * now_.model.units.row[row] * rate) return {};
   const int worst[]{row};
   const std::vector<std::string> against = closures_against(system, worst);
   return {fmt::format("'{}' cannot take effect: no velocity satisfies it{}, it is off by {:.3g}",
@@ -83,9 +83,10 @@ void Impulses::kick(const Coordinate& coordinate, double size, EventRecord& reco
 }
 
 void Impulses::report(const VecX<double>& impulse, EventRecord& record) const {
-  constexpr double kNone = 1e-14;
+  const VecX<double>& unit = now_.model.units.row;
+  const double none = 1e-14 * now_.usual_effort / now_.usual_rate();
   for (int row = 0; row < now_.model.row_count(); ++row) {
-    if (std::abs(impulse[row]) <= kNone || now_.model.rows[at(row)].internal) continue;
+    if (std::abs(impulse[row]) * unit[row] <= none || now_.model.rows[at(row)].internal) continue;
     const std::string& name = now_.model.rows[at(row)].name;
     const auto known = std::ranges::find(record.impulses, name, &std::pair<std::string, double>::first);
     if (known != record.impulses.end())

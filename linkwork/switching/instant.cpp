@@ -1,6 +1,7 @@
 #include "linkwork/switching/instant.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace linkwork {
 
@@ -9,7 +10,16 @@ Instant::Instant(const Model& its_model, EquationsOfMotion& its_equations, bool 
       equations(its_equations),
       exact(is_exact),
       modes(its_model),
-      lambda(VecX<double>::Zero(its_model.row_count())) {}
+      lambda(VecX<double>::Zero(its_model.row_count())) {
+  double mass = 0.0;
+  for (const Body& body : model.bodies) mass += body.mass;
+  usual_effort = mass * std::pow(model.units.length * usual_rate(), 2);
+}
+
+double Instant::fit(int row) const {
+  const double tolerance = model.settings.constraint_tolerance * model.units.tolerance[row];
+  return std::max(1e-8 * model.units.row[row], 100.0 * tolerance);
+}
 
 void Instant::set_rows(int first, int count, bool on) {
   for (int r = first; r < first + count; ++r) modes.rows[static_cast<std::size_t>(r)] = on;
@@ -26,7 +36,7 @@ Status Instant::evaluate() {
   Status status = equations.evaluate(*state, *rates);
   equations.complete();
   const VecX<double>& force = equations.solution().lambda;
-  if (force.size() > 0) largest_force = std::max(largest_force, force.cwiseAbs().maxCoeff());
+  if (force.size() > 0) largest_effort = std::max(largest_effort, force.cwiseProduct(model.units.row).cwiseAbs().maxCoeff());
   return status;
 }
 

@@ -88,7 +88,7 @@ void Settling::take_found(const std::vector<ContactPoint>& points) {
     if (problem.found(p) != Found::kSlides)
       frictions_.stick(at(point.friction));
     else if (point.slides > 0.0)
-      frictions_.slide(at(point.friction), point.slides * point.along);
+      frictions_.slide_on(at(point.friction), point.slides * point.along);
     else
       frictions_.slide(at(point.friction), problem.direction(p));
   }
@@ -126,7 +126,7 @@ Status Settling::stop_what_holds(const Modes& before) {
 Status Settling::decide_each() {
   for (std::size_t c = 0; c < contacts_.count(); ++c) {
     const bool due = now_.quiet || contacts_.is_at_limit(c);
-    if (contacts_.is_closed(c) || contacts_.gap(c) > kTouching || !due || contacts_.opening(c) > kStill) continue;
+    if (contacts_.is_closed(c) || !contacts_.touches(c) || !due || contacts_.opening(c) > contacts_.still(c)) continue;
     contacts_.close(c);
     if (const int k = contacts_.friction_of(c); k >= 0) frictions_.begin(at(k));
   }
@@ -150,17 +150,20 @@ Status Settling::release_all() {
 
 /// Lets go of the one thing that is worst off; false if nothing is.
 bool Settling::release() {
-  double least = now_.exact ? -1e-6 * now_.largest_force : -0.5 * now_.rounding_of_forces();
+  const auto little = [&](int row) { return now_.exact ? 1e-6 * now_.largest_force(row) : 0.5 * now_.rounding_of_force(row); };
+  double most = 1.0;  // what is missing, by what is little
   int worst = -1;
   for (std::size_t c = 0; c < contacts_.count(); ++c)
-    if (contacts_.is_closed(c) && contacts_.value(c) < least) least = contacts_.value(c), worst = static_cast<int>(c);
+    if (const double missing = -contacts_.value(c) / little(now_.model.contacts[c].row); contacts_.is_closed(c) && missing > most)
+      most = missing, worst = static_cast<int>(c);
   if (worst >= 0) {
     contacts_.open(at(worst));
     return true;
   }
   for (std::size_t k = 0; k < frictions_.count(); ++k)
-    if (frictions_.kind(k) == FrictionKind::kStick && frictions_.value(k) < least)
-      least = frictions_.value(k), worst = static_cast<int>(k);
+    if (const double missing = -frictions_.value(k) / little(now_.model.frictions[k].first_row);
+        frictions_.kind(k) == FrictionKind::kStick && missing > most)
+      most = missing, worst = static_cast<int>(k);
   if (worst >= 0) frictions_.give_way(at(worst));
   return worst >= 0;
 }

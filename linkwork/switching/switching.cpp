@@ -34,11 +34,12 @@ SavedSwitching Switching::save() const {
   SavedSwitching saved{.rows = now_.modes.rows,
                        .forces = now_.modes.forces,
                        .parameters = now_.modes.parameters,
-                       .largest_force = now_.largest_force,
+                       .largest_effort = now_.largest_effort,
                        .energy_scale = now_.energy_scale,
                        .records = now_.records,
                        .warnings = now_.warnings,
                        .impacts = impacts_.counts(),
+                       .enough = impacts_.enough(),
                        .mobility = frictions_.mobility(),
                        .starting = frictions_.starting()};
   contacts_.save(saved);
@@ -61,9 +62,9 @@ bool Switching::accepts(const SavedSwitching& saved) const {
   return saved.rows.size() == modes.rows.size() && saved.forces.size() == modes.forces.size() &&
          saved.parameters.size() == modes.parameters.size() && saved.friction.size() == modes.friction.size() &&
          saved.directions.size() == 2 * modes.friction.size() && saved.watched.size() == 5 * watched_.size() &&
-         saved.impacts.size() == contacts_.count() && saved.recent.size() == watched_.size() &&
-         saved.idle.size() == modes.rows.size() && saved.mobility.size() == modes.friction.size() &&
-         saved.starting.size() == modes.friction.size();
+         saved.impacts.size() == contacts_.count() && saved.enough.size() == contacts_.count() &&
+         saved.recent.size() == watched_.size() && saved.idle.size() == modes.rows.size() &&
+         saved.mobility.size() == modes.friction.size() && saved.starting.size() == modes.friction.size();
 }
 
 void Switching::restore(const SavedSwitching& saved) {
@@ -79,8 +80,8 @@ void Switching::restore(const SavedSwitching& saved) {
     if (!is_contact(k)) watched_[k].recent = saved.recent[k];
   }
   const auto flights = saved.recent.begin() + static_cast<std::ptrdiff_t>(first_contact());
-  impacts_.restore(saved.impacts, {flights, flights + std::ssize(model_.contacts)});
-  now_.largest_force = saved.largest_force;
+  impacts_.restore(saved.impacts, {flights, flights + std::ssize(model_.contacts)}, saved.enough);
+  now_.largest_effort = saved.largest_effort;
   now_.energy_scale = saved.energy_scale;
   now_.records = saved.records;
   now_.warnings = saved.warnings;
@@ -121,14 +122,15 @@ void Switching::set_offsets() {
   for (std::size_t k = first_contact(); k < watched_.size(); ++k) {
     Watched& w = watched_[k];
     const double below = std::max(0.0, -w.raw);
+    const int row = is_contact(k) ? model_.contacts[k - first_contact()].row : model_.frictions[k - first_friction()].first_row;
     const FrictionKind friction = is_contact(k) ? FrictionKind::kOff : frictions_.kind(k - first_friction());
     w.offset = 0.0;
     if (is_contact(k) ? contacts_.is_closed(k - first_contact()) : friction == FrictionKind::kStick)
-      w.offset = now_.rounding_of_forces() + std::min(2.0 * below, kTakenToHold * now_.largest_force);
-    else if (is_contact(k) && w.raw < kTouching)
-      w.offset = kSurface + below;
+      w.offset = now_.rounding_of_force(row) + std::min(2.0 * below, kTakenToHold * now_.largest_force(row));
+    else if (is_contact(k) && w.raw < now_.touching(row))
+      w.offset = kSurface * model_.units.row[row] + below;
     else if (friction == FrictionKind::kSlip)
-      w.offset = std::min(below, kStill);
+      w.offset = std::min(below, now_.still(row));
     w.value = w.raw + w.offset;
   }
 }
@@ -197,7 +199,7 @@ Status Switching::start(State& state, Derivative& rates) {
   now_.quiet = true;
   now_.take_modes();
   for (std::size_t c = 0; c < contacts_.count(); ++c)
-    if (const double gap = contacts_.gap(c); gap < -std::max(1e-8, 100.0 * model_.settings.constraint_tolerance))
+    if (const double gap = contacts_.gap(c); gap < -now_.fit(model_.contacts[c].row))
       return {fmt::format("contact '{}' is closed too far at the start, by {:.3g}", model_.contacts[c].name, -gap)};
   for (std::size_t k = 0; k < frictions_.count(); ++k)
     if (!model_.frictions[k].one_sided) frictions_.begin(k);

@@ -5,7 +5,7 @@
 
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/simulation/simulation.h"
-#include "tests/support/mechanisms.h"
+#include "tests/support/random_block.h"
 
 // Counts every allocation of the program, Eigen's included. Sanitizers bring their own allocator.
 #if !defined(__SANITIZE_ADDRESS__)
@@ -31,6 +31,23 @@ struct Case {
   std::string stabilization;
   std::string integrator;
 };
+
+/// From the second step on.
+void expect_no_allocations(const Spec& spec, const std::string& what) {
+  const Model model = build_model(spec);
+  Simulation simulation(model);
+  long at_first = -1, last = 0;
+  int steps = 0;
+  Observer observer;
+  observer.progress = [&](double, double) {
+    last = allocations.load();
+    if (++steps == 2) at_first = last;
+  };
+  const Summary summary = simulation.run(observer);
+  ASSERT_TRUE(summary.completed) << what << ": " << summary.status;
+  ASSERT_GT(steps, 5) << what;
+  EXPECT_EQ(last, at_first) << what;
+}
 
 TEST(Allocation, NoneInAnyStepAfterTheFirst) {
   for (const Case& c : {Case{"four_bar", "schur", "projection", "rk4"},
@@ -61,20 +78,19 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
     spec.settings.stabilization = {c.stabilization, {}, {}};
     spec.settings.integrator = {c.integrator, {}, {}};
     spec.settings.end = 0.05;
-    const Model model = build_model(spec);
-    Simulation simulation(model);
-    long at_first = -1, last = 0;
-    int steps = 0;
-    Observer observer;
-    observer.progress = [&](double, double) {
-      last = allocations.load();
-      if (++steps == 2) at_first = last;
-    };
-    const Summary summary = simulation.run(observer);
-    ASSERT_TRUE(summary.completed) << c.model << ": " << summary.status;
-    ASSERT_GT(steps, 5) << c.model;
-    EXPECT_EQ(last, at_first) << c.model << " with " << c.formulation << ", " << c.stabilization << ", " << c.integrator;
+    expect_no_allocations(spec, fmt::format("{} with {}, {}, {}", c.model, c.formulation, c.stabilization, c.integrator));
   }
+}
+
+/// Contacts that slide, or hold, and share their loads in many ways.
+TEST(Allocation, NoneInAnyStepWithRedundantContacts) {
+  test::Random r(1);
+  for (const double share : {0.5, 1.5})
+    for (const int feet : {4, 7}) {
+      test::Block block = test::Block::random(r, feet);
+      block.mu = share * std::tan(block.slope);
+      expect_no_allocations(block.spec(0.04, 1e-3), fmt::format("{} feet, friction {} of what holds", feet, share));
+    }
 }
 
 TEST(Allocation, NoneInAnyStepOfModulesAfterTheFirst) {
