@@ -13,6 +13,8 @@ namespace linkwork::studies {
 class FreeCores {
  public:
   explicit FreeCores(int threads);
+  /// For ranks instead of threads, a thread each. All of them make one.
+  explicit FreeCores(Transport& ranks);
 
   /// Looks once more. The timed work is over.
   void look();
@@ -23,7 +25,10 @@ class FreeCores {
   Claim judged(Claim claim) const;
 
  private:
+  double processors_got() const;
+
   int threads_;
+  Transport* ranks_ = nullptr;
   double got_;  // processors, the least of all looks
 };
 

@@ -12,8 +12,14 @@ StudyResult run(StudyContext& context) {
   generalized_inverse::five_bar_kinematics(context, result);
   generalized_inverse::reuse_of_the_inverse(context, result);
   generalized_inverse::parallel_computation(context, result);
+  generalized_inverse::processors(context, result);
   generalized_inverse::genetic_algorithm(context, result);
   return result;
+}
+
+void help(StudyContext& context) {
+  StudyResult unused;
+  generalized_inverse::processors(context, unused);
 }
 
 }  // namespace
@@ -24,7 +30,8 @@ Study generalized_inverse_study() {
            "principle by a genetic algorithm",
            "Wu1997",
            "F. Wu, doctoral thesis, University of Arizona: generalized inverses, parallel computation and genetic algorithms"},
-          run};
+          run,
+          help};
 }
 
 }  // namespace linkwork::studies

@@ -21,6 +21,8 @@ Spec ring(const StudyContext& context, const std::string& model, const std::stri
   return spec;
 }
 
+constexpr double kPublishedDrift = 5e-15;  // m
+
 double largest(const std::vector<double>& values) { return *std::ranges::max_element(values); }
 double smallest(const std::vector<double>& values) { return *std::ranges::min_element(values); }
 
@@ -61,7 +63,7 @@ StudyResult run(StudyContext& context) {
   motion.claims.push_back({"oscillation", "The motion of the system is an oscillation", "Fig. 3 shows angles that swing",
                            fmt::format("over {:g} s bar 1 moves between {:.2f} and {:.2f} rad", end,
                                        smallest(four["q.bar1.place.angle"]), largest(four["q.bar1.place.angle"])),
-                           oscillates ? Holds::kYes : Holds::kPartly,
+                           oscillates ? Holds::kYes : Holds::kNo,
                            "the figure of the support is lost; the ring hangs on its corner here"});
   motion.claims.push_back({"freedom", "The system has four degrees of freedom: the angles of the bars", "4",
                            fmt::format("{}", four.summary.dof), four.summary.dof == 4 ? Holds::kYes : Holds::kNo,
@@ -76,10 +78,9 @@ StudyResult run(StudyContext& context) {
   figure.series.push_back({"two groups of two", two["t"], two["error.position"], SeriesStyle::kDashed});
   drift.figures.push_back(figure);
   const double error = std::max(largest(four["error.position"]), largest(two["error.position"]));
-  drift.claims.push_back({"drift", "The stabilization limits the drift", "5e-15 m", fmt::format("{:.1e} m", error),
-                          error <= 5e-15   ? Holds::kYes
-                          : error <= 1e-13 ? Holds::kPartly
-                                           : Holds::kNo,
+  drift.claims.push_back({"drift", "The stabilization limits the drift", "5e-15 m",
+                          fmt::format("{:.1e} m in the whole run", error),
+                          error < 10.0 * kPublishedDrift ? Holds::kYes : Holds::kNo,  // the same order
                           "the level is that of rounding: how far the corners are from the origin decides about the last digit"});
 
   Part& exact = result.add_part(

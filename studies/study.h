@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "linkwork/transport/transport.h"
+
 // A study takes one paper, computes again what it shows, and sets the result beside what was published, claim by claim. Every
 // number measured comes from the run itself; only the published ones stand in the source.
 
@@ -15,6 +17,9 @@ namespace linkwork::studies {
 
 /// Not measured: a time, while the processors were not free (free_cores.h).
 enum class Holds { kYes, kPartly, kNo, kNotMeasured };
+
+/// Differences below this share of a coordinate's range do not show in a printed figure.
+inline constexpr double kVisible = 1e-2;
 
 /// Something the paper says, with its number if there is one, beside what the study found.
 struct Claim {
@@ -75,6 +80,7 @@ struct StudyResult {
 struct StudyContext {
   bool quick = false;            // smaller sizes and shorter runs: seconds instead of minutes, the same claims
   std::filesystem::path models;  // the folder of ready models
+  Transport* world = nullptr;    // the processes that mpirun started, if there are several
   std::function<void(const std::string&)> progress = [](const std::string&) {};
 };
 
@@ -89,6 +95,7 @@ struct StudyInfo {
 struct Study {
   StudyInfo info;
   std::function<StudyResult(StudyContext&)> run;
+  std::function<void(StudyContext&)> help = {};  // what the other ranks do while the first runs the study
 };
 
 }  // namespace linkwork::studies

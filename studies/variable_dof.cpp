@@ -171,7 +171,7 @@ void slip_to_roll(StudyContext& context, StudyResult& result) {
     if (strict.t[i] > end + 1e-4) off = std::max(off, std::abs(strict.slip[i]));
   part.claims.push_back({"strict", "With a strict tolerance it is that of the ideal model", "identical",
                          fmt::format("{} switches, slip up to {:.2g} m/s after the transition", strict.switches, off),
-                         off < 1e-4 ? Holds::kYes : Holds::kPartly, "steps as fine as the tolerance asks for"});
+                         verdict(off < 1e-4), "steps as fine as the tolerance asks for"});
   Figure slip{"Slipping turns into rolling (fig. 4.8)", "time (s)", "slip speed (m/s)"};
   slip.series.push_back(thinned("tolerance 0.001", loose.t, loose.slip, SeriesStyle::kLinePoints));
   slip.series.push_back(thinned("tolerance 0.000001", strict.t, strict.slip, SeriesStyle::kDashed));
@@ -274,12 +274,11 @@ void reuse(StudyContext& context, StudyResult& result) {
     }
     table.rows.push_back(std::move(row));
   }
-  part.claims.push_back({"motion-wrong", "The motion shows significant errors all the same", "figures 4.18, 4.19",
-                         fmt::format("up to {:.2g} of the range", worst),
-                         worst > 1e-3   ? Holds::kYes
-                         : worst > 1e-6 ? Holds::kPartly
-                                        : Holds::kNo,
-                         "their size is that of the steps: of first order in the age of the inverse"});
+  part.claims.push_back(
+      {"motion-wrong", "The motion shows significant errors all the same", "figures 4.18, 4.19",
+       fmt::format("up to {:.2g} of the range", worst), verdict(worst > kVisible),
+       "they do not show in a figure: there is an error, of first order in the age of the inverse, and its size "
+       "is that of the steps"});
   part.claims.push_back({"refused", "Linkwork refuses it unless forced", "",
                          refusal.empty() ? "it ran" : "refused, with the closure's name", verdict(!refusal.empty()), ""});
   Figure x{"Distance of the roller with an old inverse (fig. 4.19)", "time (s)", "x (m)"};

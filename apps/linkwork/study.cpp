@@ -10,6 +10,7 @@
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/rank_agreement.h"
 #include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
@@ -87,14 +88,24 @@ std::string score(const studies::StudyResult& result) {
                      count[Holds::kPartly], count[Holds::kNo], unknown > 0 ? fmt::format(", {} not measured", unknown) : "");
 }
 
-int run_study(const StudyOptions& options) {
+/// Of the ranks that mpirun started the first runs the study; the others help where it asks for them.
+int run_study(const StudyOptions& options, Transport& world) {
   const Study& study = find_study(options.name);
+  if (world.rank() != 0) {
+    studies::StudyContext context;
+    context.quick = options.quick;
+    context.models = ready_model_folder();
+    context.world = &world;
+    if (study.help) study.help(context);
+    return kDone;
+  }
   const ResultFolder results(options.out.empty() ? std::nullopt : std::optional(options.out), study.info.name);
   const fs::path& folder = results.path();
   const studies::Stopwatch stopwatch;
   studies::StudyContext context;
   context.quick = options.quick;
   context.models = ready_model_folder();
+  if (world.size() > 1) context.world = &world;
   if (!options.quiet)
     context.progress = [&](const std::string& text) {
       write_to(stderr, fmt::format("{:7.1f} s  {}\n", stopwatch.seconds(), text));
@@ -129,7 +140,7 @@ Command study_command(CLI::App& program) {
   app->add_flag("--quick", options->quick, "smaller sizes and shorter runs");
   app->add_flag("--quiet", options->quiet, "print nothing but errors");
   app->footer(kFooter);
-  return {app, [options] { return run_study(*options); }};
+  return {app, [options] { return on_ranks("study", [&](Transport& world) { return run_study(*options, world); }); }};
 }
 
 }  // namespace linkwork::cli

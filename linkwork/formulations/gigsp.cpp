@@ -36,7 +36,7 @@ class GigspFormulation : public Formulation {
       if (reuse_ && !force && !row.holonomic)
         throw InputError({},
                          fmt::format("formulation 'gigsp' cannot reuse an inverse with '{}': that constrains velocities, and "
-                                     "the motion would be wrong though it satisfies it",
+                                     "the motion would be off though it satisfies it",
                                      row.closure),
                          "reuse=1, or force=1 to see it");
   }

@@ -24,6 +24,10 @@ class MpiWorld {
   int exceptions_ = 0;  // under way when it was made
 };
 
+/// The first `count` of these processes as a group of their own, null on the others. All of them call it, while MpiWorld is
+/// there.
+std::unique_ptr<Transport> first_ranks(int count);
+
 /// Whether a launcher of MPI programs started this process.
 bool under_mpirun();
 

@@ -11,4 +11,6 @@ MpiWorld::MpiWorld() : transport_(std::make_unique<InProcess>()) {
 
 MpiWorld::~MpiWorld() = default;
 
+std::unique_ptr<Transport> first_ranks(int) { return std::make_unique<InProcess>(); }
+
 }  // namespace linkwork

@@ -36,3 +36,11 @@ run "$LINKWORK" study "${names[0]}" --quick --quiet --out quiet
 [[ $code == 0 && ! -s stdout && ! -s stderr ]] || fail "--quiet: exit $code, $(cat stdout stderr)"
 expect 2 "unknown study 'no-such-study'" "$LINKWORK" study no-such-study
 expect 2 'NAME' "$LINKWORK" study
+
+# Under mpirun the first rank writes; the others help.
+if command -v mpirun >/dev/null; then
+  export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  timeout 600 mpirun -n 2 --oversubscribe "$LINKWORK" study generalized-inverse --quick --quiet --out ranks >stdout 2>stderr ||
+    { cat stderr >&2; fail 'the study does not run on ranks'; }
+  grep -q 'on 2 MPI ranks' ranks/study.json || fail 'the study does not use its ranks'
+fi

@@ -61,6 +61,9 @@ class GluingGlue : public HierarchicalGlue {
       to[i].segment(split.first_velocity(), split.velocity_count()) += h * ((1.0 - gamma_) * c0_[i] + gamma_ * c_[i]);
       add_rest(i, h, from[i], rates[i], rates[i], to[i]);
     }
+    // Off the constraints, near a singular position, accelerations are of any size: their errors are divided by what is left of
+    // the rows there.
+    if (Status status = project_onto_constraints(workshop_, hierarchy_, constraints_, end, to); !status.ok()) return status;
     for (iterations_ = 0;; ++iterations_) {
       if (Status status = evaluate(end, to, trial_); !status.ok()) return status;
       const bool holds = errors_.position <= constraints_ && errors_.velocity <= constraints_ * errors_.speed;

@@ -1,0 +1,11 @@
+#include "studies/generalized_inverse/plain_loops.h"
+
+namespace linkwork::studies::generalized_inverse {
+
+/// This file is compiled without optimizations, see CMakeLists.txt.
+void gigsp_unoptimized(int n, int m, const double* M, const double* A, const double* b, const double* f, double* work,
+                       double* a) {
+  gigsp_in_loops<0>(n, m, M, A, b, f, work, a);
+}
+
+}  // namespace linkwork::studies::generalized_inverse
