@@ -26,6 +26,9 @@ Recorder::Recorder(const Model& model) : model_(&model) {
   for (const char* const what : {"force.", "torque."})
     for (const FrameClosure& closure : model.frame_closures)
       if (!closure.internal) add(what + closure.name, {"x", "y", "z"});
+  for (const Input& input : model.inputs)
+    if (!input.is_copy) columns_.push_back("u." + input.name);
+  for (const UserState& state : model.states) columns_.push_back("z." + state.name);
   add("energy", {"kinetic", "potential", "total"});
   add("error", {"position", "velocity"});
   for (const Sensor& sensor : model.sensors)
@@ -44,6 +47,9 @@ std::span<const double> Recorder::record(EquationsOfMotion& equations, double t)
   for (int row = 0; row < model_->row_count(); ++row)
     if (!model_->rows[static_cast<std::size_t>(row)].internal) row_.push_back(equations.solution().lambda[row]);
   add_reactions(equations);
+  for (std::size_t k = 0; k < model_->inputs.size(); ++k)
+    if (!model_->inputs[k].is_copy) row_.push_back(system.input(static_cast<int>(k)).value);
+  for (std::size_t k = 0; k < model_->states.size(); ++k) row_.push_back(system.user_state(static_cast<int>(k)));
   const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
   row_.insert(row_.end(), {kinetic, potential, kinetic + potential});
   const ConstraintTerms& terms = system.terms();

@@ -111,7 +111,7 @@ at = [0.5, 0, 0]
 )";
 
 /// The same by kinds that come with the library.
-constexpr std::string_view kStandard = R"(
+constexpr std::string_view kStandard = R"toml(
 [[closure]]
 name = "coupling"
 type = "gear"
@@ -126,7 +126,7 @@ value = "-30*q.one - 2*v.one"
 name = "tip"
 type = "expression"
 expression = "abs(0.5*v.two)"
-)";
+)toml";
 
 Spec read(const std::string& text) {
   ReadOptions options;
@@ -179,10 +179,10 @@ TEST(OwnKinds, AreCheckedLikeOthers) {
     }
     return "accepted";
   };
-  EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 0\n"), HasSubstr("own.toml:24:8: 'rate' is 0"));
+  EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 0\n"), HasSubstr("own.toml:23:8: 'rate' is 0"));
   EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"on\"\nrate = 1\n"), HasSubstr("unknown joint 'on'"));
   EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 1\nloss = 2\n"),
-              HasSubstr("own.toml:25:8: 'loss' is above 'rate'"));
+              HasSubstr("own.toml:24:8: 'loss' is above 'rate'"));
   EXPECT_THAT(message("[[sensor]]\nname = \"x\"\ntype = \"speed\"\nbody = \"three\"\n"), HasSubstr("unknown body 'three'"));
 }
 
