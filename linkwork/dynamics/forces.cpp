@@ -94,13 +94,22 @@ void System::apply_springs() {
     const V3 f = X_WN(frame.node).R.transpose() * force;
     work_.apply(frame.node, {frame.X_NF.p.cross(f), f});
   };
-  for (const Spring& spring : model_->springs) {
+  for (std::size_t k = 0; k < model_->springs.size(); ++k) {
+    const Spring& spring = model_->springs[k];
     if (!is_in_force(spring.of)) continue;
     const End a = end_at(spring.a), b = end_at(spring.b);
     const V3 span = b.p - a.p;
     const double length = span.norm();
     const V3 along = length > 0.0 ? V3(span / length) : V3::UnitX();
     const double rate = along.dot(b.v - a.v);
+    if (spring.law.expression.is_given()) {
+      spans_[k] = {length, rate};
+      const double pull = evaluate(spring.law);
+      push(spring.a, pull * along);
+      push(spring.b, -pull * along);
+      power_ -= pull * rate;
+      continue;
+    }
     const V3 force = (-spring.stiffness * (length - spring.length) - spring.damping * rate) * along;
     push(spring.a, -force);
     push(spring.b, force);
@@ -123,10 +132,12 @@ void System::apply_wrenches() {
 }
 
 std::string System::describe_not_finite() {
-  const auto shown = [](const std::string& who, const BoundExpression& law, double value) {
+  const auto shown = [this](const std::string& who, const BoundExpression& law, double value) {
     const Place& place = law.expression.place();
-    return fmt::format("{}, \"{}\"{}, is {}", who, law.expression.text(),
-                       place.line > 0 ? fmt::format(" in {}:{}", place.file, place.line) : "", value);
+    const std::string beyond = law.expression.describe_beyond({slots_.data(), law.slots.size()});
+    return fmt::format("{}, \"{}\"{}, is {}{}", who, law.expression.text(),
+                       place.line > 0 ? fmt::format(" in {}:{}", place.file, place.line) : "", value,
+                       beyond.empty() ? "" : ": " + beyond);
   };
   std::string found;
   for_each_law(*model_, [&](const BoundExpression& law, const std::string& who) {

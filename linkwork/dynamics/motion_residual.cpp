@@ -14,13 +14,19 @@ namespace {
 /// Up to this many coordinates the matrices are taken for full, whatever depends on what.
 constexpr int kFullUpTo = 40;
 
+/// Sensors may look at velocities too.
 bool depends_on_velocity(const BoundExpression& expression) {
-  return std::ranges::any_of(expression.slots, [](const Variable& slot) { return slot.kind == Variable::Kind::kVelocity; });
+  using Kind = Variable::Kind;
+  return std::ranges::any_of(expression.slots, [](const Variable& slot) {
+    return slot.kind == Kind::kVelocity || slot.kind == Kind::kSensor || slot.kind == Kind::kSensorRate ||
+           slot.kind == Kind::kSpanRate;
+  });
 }
 
 bool has_velocity_forces(const Model& model) {
   return std::ranges::any_of(model.joints, [](const Joint& j) { return j.damping != 0.0 || j.friction != 0.0; }) ||
-         !model.frictions.empty() || std::ranges::any_of(model.springs, [](const Spring& s) { return s.damping != 0.0; }) ||
+         !model.frictions.empty() ||
+         std::ranges::any_of(model.springs, [](const Spring& s) { return s.damping != 0.0 || depends_on_velocity(s.law); }) ||
          std::ranges::any_of(model.joint_forces, [](const JointForce& f) { return depends_on_velocity(f.value); }) ||
          std::ranges::any_of(model.wrenches, [](const BodyWrench& w) {
            return std::ranges::any_of(w.force, depends_on_velocity) || std::ranges::any_of(w.torque, depends_on_velocity);
@@ -43,8 +49,13 @@ class Reach {
     add_node(joint.child.node);
   }
   void add_slots(const BoundExpression& expression) {
-    for (const Variable& slot : expression.slots)
+    for (const Variable& slot : expression.slots) {
       if (slot.is_coordinate()) add_coordinate(slot.coordinate);
+      if (slot.kind != Variable::Kind::kSensor && slot.kind != Variable::Kind::kSensorRate) continue;
+      const Sensor& sensor = model_.sensors[static_cast<std::size_t>(slot.index)];
+      add_node(sensor.frame.node), add_node(sensor.b.node);
+      add_slots(sensor.value);
+    }
   }
   /// Every pair of them.
   void add_pairs_to(std::vector<std::pair<int, int>>& places) {
@@ -87,6 +98,7 @@ std::vector<std::pair<int, int>> MotionResidual::force_pattern(const Model& mode
   }
   for (const Spring& spring : model.springs) {
     reach.add_node(spring.a.node), reach.add_node(spring.b.node);
+    reach.add_slots(spring.law);
     reach.add_pairs_to(places);
   }
   for (const JointForce& force : model.joint_forces) {

@@ -22,14 +22,17 @@ System::System(const Model& model)
       error_rate_(error_),
       loads_(model.frictions.size(), 0.0),
       friction_force_(model.frictions.size(), Eigen::Vector2d::Zero()) {
-  std::size_t slots = 0;
+  std::size_t slots = 0, within = 0;  // of sensors and rates, which may be needed while others are evaluated
   const auto fit = [&](const BoundExpression& e) { slots = std::max(slots, e.slots.size()); };
   for (const CoordinateClosure& closure : model.coordinate_closures) fit(closure.phi);
   for (const JointForce& force : model.joint_forces) fit(force.value);
+  for (const Spring& spring : model.springs) fit(spring.law);
   for (const BodyWrench& wrench : model.wrenches)
     for (std::size_t k = 0; k < 3; ++k) fit(wrench.force[k]), fit(wrench.torque[k]);
-  for (const Sensor& sensor : model.sensors) fit(sensor.value);
   for (const DryFriction& friction : model.frictions) fit(friction.load);
+  for (const Sensor& sensor : model.sensors) fit(sensor.value), within += sensor.value.slots.size();
+  for (const UserState& state : model.states) fit(state.rate), within += state.rate.slots.size();
+  for (const Input& input : model.inputs) input_jets_.resize(std::max(input_jets_.size(), input.value.slots.size()));
   for (const Event& event : model.events) {
     fit(event.when);
     for (const Action& action : event.actions) fit(action.value);
@@ -51,8 +54,10 @@ System::System(const Model& model)
   }
   X_AB_.resize(model.frame_closures.size());
   in_plane_AB_.resize(X_AB_.size());
-  slots_.resize(slots);
+  slots_.resize(slots + within);
   jets_.resize(slots);
+  inputs_.resize(model.inputs.size());
+  spans_.resize(model.springs.size());
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     first_angle_.push_back(turns_.angle.size());
@@ -81,6 +86,7 @@ std::vector<double> System::memory() const {
   std::vector<double> memory{turns_.counted ? 1.0 : 0.0, turns_.time, turns_.since, turns_.seen};
   for (const std::vector<double>* part : {&turns_.angle, &turns_.rate, &loads_, &branches_})
     memory.insert(memory.end(), part->begin(), part->end());
+  for (const std::optional<double>& input : inputs_) memory.push_back(input.value_or(std::numeric_limits<double>::quiet_NaN()));
   return memory;
 }
 
@@ -90,6 +96,10 @@ void System::set_memory(const std::vector<double>& memory) {
   for (std::vector<double>* part : {&turns_.angle, &turns_.rate, &loads_, &branches_}) {
     std::copy_n(from, part->size(), part->begin());
     from += static_cast<std::ptrdiff_t>(part->size());
+  }
+  for (std::optional<double>& input : inputs_) {
+    input = std::isnan(*from) ? std::nullopt : std::optional(*from);
+    ++from;
   }
 }
 
@@ -369,6 +379,10 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
       jets[s] = {state_->t, 1.0, 0.0};
     } else if (slots[s].kind == Kind::kParameter) {
       jets[s] = modes_.parameters[static_cast<std::size_t>(slots[s].index)];
+    } else if (slots[s].kind == Kind::kInput) {
+      jets[s] = input(slots[s].index);
+    } else if (slots[s].kind == Kind::kState) {
+      jets[s] = {user_state(slots[s].index), evaluate(model_->states[static_cast<std::size_t>(slots[s].index)].rate), 0.0};
     } else {
       const CoordinateMotion c = coordinate_motion(slots[s].coordinate);
       jets[s] = slots[s].kind == Kind::kPosition ? Jet{c.value, c.rate, c.second_rate} : Jet{c.rate, c.second_rate, 0.0};
@@ -413,94 +427,6 @@ void System::evaluate_coordinate_closure(const CoordinateClosure& closure, Force
   for (std::size_t s = 0; s < slots.size(); ++s)
     if (slots[s].kind == Kind::kVelocity) jets[s].value = 0.0;
   terms_.u[closure.row] = -closure.phi.expression.evaluate<Jet>(inputs, held).value;
-}
-
-double System::evaluate(const BoundExpression& expression, const VecX<double>* lambda) const {
-  if (expression.expression.is_constant()) return expression.expression.constant_value();
-  for (std::size_t s = 0; s < expression.slots.size(); ++s) slots_[s] = slot_value(expression.slots[s], lambda);
-  return expression.expression.evaluate<double>(std::span<const double>(slots_.data(), expression.slots.size()),
-                                                held_by(expression));
-}
-
-double System::slot_value(const Variable& slot, const VecX<double>* lambda) const {
-  using Kind = Variable::Kind;
-  switch (slot.kind) {
-    case Kind::kTime:
-      return state_->t;
-    case Kind::kParameter:
-      return modes_.parameters[static_cast<std::size_t>(slot.index)];
-    case Kind::kMultiplier:
-      return lambda ? (*lambda)[slot.index] : 0.0;
-    case Kind::kError:
-      return error_[slot.index];
-    case Kind::kErrorRate:
-      return error_rate_[slot.index];
-    case Kind::kSensor:
-    case Kind::kSensorRate:
-      return sensor_value(slot, slot.kind == Kind::kSensorRate);
-    case Kind::kPosition:
-    case Kind::kVelocity:
-      break;
-  }
-  const Joint& joint = model_->joints[slot.coordinate.joint()];
-  const auto k = static_cast<std::size_t>(slot.coordinate.component);
-  if (joint.in_state()) return slot.kind == Kind::kPosition ? state_->q[joint.q[k]] : state_->v[joint.v[k]];
-  std::array<double, 7> q{};
-  std::array<double, 6> v{}, a{};
-  joint_motion(joint, {}, q, v, a);
-  return slot.kind == Kind::kPosition ? q[k] : v[k];
-}
-
-/// Of a component, or of its rate: NaN where the kind does not give rates.
-double System::sensor_value(const Variable& slot, bool rate) const {
-  const Sensor& sensor = model_->sensors[static_cast<std::size_t>(slot.index)];
-  const auto read = rate ? sensor.kind->read_rates : sensor.kind->read;
-  if (read == nullptr) return std::numeric_limits<double>::quiet_NaN();
-  std::array<double, SensorKind::kMostComponents> values{};
-  read(sensor, *this, std::span(values.data(), sensor.kind->components.size()));
-  return values[static_cast<std::size_t>(slot.component)];
-}
-
-std::span<const Jet> System::slots_along(const BoundExpression& expression, const VecX<double>& vdot,
-                                         const VecX<double>* lambda) const {
-  using Kind = Variable::Kind;
-  const double unknown = std::numeric_limits<double>::quiet_NaN();
-  const auto along = [&](const Variable& slot) -> double {
-    switch (slot.kind) {
-      case Kind::kTime:
-        return 1.0;
-      case Kind::kParameter:
-        return 0.0;
-      case Kind::kError:
-        return error_rate_[slot.index];
-      case Kind::kSensor:
-        return sensor_value(slot, true);
-      case Kind::kPosition: {
-        // Of quaternions the rates are no velocities.
-        const auto k = static_cast<std::size_t>(slot.coordinate.component);
-        const Joint& joint = model_->joints[slot.coordinate.joint()];
-        if (joint.kind->positions.size() != joint.kind->velocities.size()) return unknown;
-        return joint.in_state() ? state_->v[joint.v[k]] : coordinate_motion(slot.coordinate).rate;
-      }
-      case Kind::kVelocity: {
-        const Joint& joint = model_->joints[slot.coordinate.joint()];
-        return joint.in_state() ? vdot[joint.v[static_cast<std::size_t>(slot.coordinate.component)]] : unknown;
-      }
-      default:
-        return unknown;
-    }
-  };
-  for (std::size_t s = 0; s < expression.slots.size(); ++s)
-    jets_[s] = {slot_value(expression.slots[s], lambda), along(expression.slots[s]), 0.0};
-  return {jets_.data(), expression.slots.size()};
-}
-
-Jet System::evaluate_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const {
-  return expression.expression.evaluate<Jet>(slots_along(expression, vdot, lambda), held_by(expression));
-}
-
-void System::read_switches(const BoundExpression& expression, const VecX<double>& vdot, std::span<SwitchReading> at) const {
-  expression.expression.read_switches(slots_along(expression, vdot, nullptr), held_by(expression), at);
 }
 
 void System::joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,

@@ -67,6 +67,17 @@ class System final : public Observation {
   /// A joint's coordinates, wherever they come from. vdot empty: the acceleration at vdot = 0.
   void joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
                     std::span<double> a) const;
+  /// An input keeps the value that it is set to until it is set again or released. Those with recorded data cannot be set.
+  void set_input(int input, double value) { inputs_[static_cast<std::size_t>(input)] = value; }
+  void release_input(int input) { inputs_[static_cast<std::size_t>(input)].reset(); }
+  /// With its first derivatives in time: of an input that was set they are zero.
+  Jet input(int input) const;
+  double user_state(int state) const {
+    return state < state_->z.size() ? state_->z[state] : model_->states[static_cast<std::size_t>(state)].start;
+  }
+  /// Rates of the user's states, Model::states, at the state last given to update(); as many numbers as there are.
+  void state_rates(std::span<double> rates) const;
+
   /// lambda: for expressions that use multipliers.
   double evaluate(const BoundExpression& expression, const VecX<double>* lambda = nullptr) const;
   /// Its value and first derivative in time along the motion with accelerations vdot. The derivative is NaN where the expression
@@ -183,9 +194,13 @@ class System final : public Observation {
   std::vector<std::size_t> first_angle_;  // by joint
   std::vector<JointIndex> turning_;       // joints whose angles are read off relative motions
   std::vector<double> branches_;
-  const double* held_ = nullptr;  // branches_, or none
+  const double* held_ = nullptr;               // branches_, or none
+  std::vector<std::optional<double>> inputs_;  // those that were set
+  /// Values of the expressions being evaluated: a sensor's within that of an expression which uses it.
   mutable std::vector<double> slots_;
-  mutable std::vector<Jet> jets_;
+  mutable std::size_t slots_used_ = 0;
+  mutable std::vector<Jet> jets_, input_jets_;
+  std::vector<std::pair<double, double>> spans_;  // by spring with a law: distance of its ends, and its rate
 };
 
 /// How b's point r_b moves, seen from and in the axes of a's node. X_AB is as System::between().

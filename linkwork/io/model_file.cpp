@@ -43,6 +43,19 @@ class Reading {
     return *known;
   }
 
+  /// The text of a data file, likewise.
+  const std::string& data(const fs::path& file, const Place& asked_at) {
+    constexpr std::size_t kLargest = 2U << 30U;
+    const auto [known, is_new] = data_.try_emplace(file);
+    if (!is_new) return known->second;
+    try {
+      known->second = options_.load ? options_.load(file) : read_input_file(file, "a readable file", kLargest);
+    } catch (const InputError& error) {
+      throw InputError(asked_at, fmt::format("the data file '{}': {}", file.string(), error.message()));
+    }
+    return known->second;
+  }
+
   const std::shared_ptr<const Kinds> kinds;
   const std::vector<KeyTable> keys;
   std::vector<fs::path> open_files;  // the file being read and those it is a module of
@@ -59,6 +72,7 @@ class Reading {
   const ReadOptions& options_;
   double tables_ = 0.0;
   std::map<fs::path, std::unique_ptr<TomlValue>> documents_;
+  std::map<fs::path, std::string> data_;
 };
 
 /// Reads one file, and through it its modules.
@@ -74,6 +88,10 @@ class FileReader {
   Spec read() {
     spec_.kinds = reading_.kinds;
     find_changing_parameters();
+    for (const SensorKind& kind : reading_.kinds->sensors) {
+      scope_.add_sensors(kind.prefix);
+      if (!kind.rate_prefix.empty()) scope_.add_sensors(kind.rate_prefix);
+    }
     read_head();
     read_own_tables();
     for_each("module", [&](const TableReader& table) { read_module(table); });
@@ -140,6 +158,21 @@ class FileReader {
   }
 
   void read_own_tables() {
+    const LoadData load = [&](const std::string& file, const Place& asked_at) -> const std::string& {
+      return reading_.data((file_.parent_path() / file).lexically_normal(), asked_at);
+    };
+    for_each("table", [&](const TableReader& table) {  // first: expressions of all others may call them
+      scope_.add_table(table.text("name"), read_table(table, load));
+      take_name(tables_, "table", table);
+    });
+    for_each("input", [&](const TableReader& table) {
+      spec_.inputs.push_back(read_input(table, load));
+      take_name(inputs_, "input", table);
+    });
+    for_each("state", [&](const TableReader& table) {
+      spec_.states.push_back(read_state(table, references_));
+      take_name(states_, "state", table);
+    });
     for_each("body", [&](const TableReader& table) {
       spec_.bodies.push_back(read_body(table));
       take_name(bodies_, "body", table);
@@ -195,7 +228,8 @@ class FileReader {
     const std::string name = table.text("name");
     if (name == "ground") table.fail("name", "is 'ground', the body that does not move", "another name");
     // Joints and bodies too: "left.z" must not be both a joint of the module left and a component of the joint left.
-    for (UniqueNames* names : {&bodies_, &constraints_, &sensors_, &ports_, &forces_}) take_name(*names, "module", table);
+    for (UniqueNames* names : {&bodies_, &constraints_, &sensors_, &ports_, &forces_, &inputs_, &states_})
+      take_name(*names, "module", table);
     const std::string written = table.text("file");
     if (written.empty()) table.fail("file", "is empty", "the path of a model file");
     const fs::path file = (file_.parent_path() / written).lexically_normal();
@@ -282,7 +316,7 @@ class FileReader {
   Spec spec_;
   Spec parts_;  // the modules, flattened
   References references_;
-  UniqueNames bodies_, constraints_, forces_, sensors_, events_, ports_;
+  UniqueNames bodies_, constraints_, forces_, sensors_, inputs_, states_, tables_, events_, ports_;
   std::unordered_map<std::string, const FrameSpec*> frame_by_port_;
 };
 

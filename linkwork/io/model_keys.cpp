@@ -86,6 +86,9 @@ KeyTable model_keys() {
            {"closure", kTables, kOptional, "constraints that are not joints"},
            {"force", kTables, kOptional, "forces and torques"},
            {"sensor", kTables, kOptional, "additional output columns"},
+           {"input", kTables, kOptional, "numbers that come from outside"},
+           {"state", kTables, kOptional, "continuous states of your own"},
+           {"table", kTables, kOptional, "measured curves, which expressions call by their names"},
            {"event", kTables, kOptional, "what happens when something crosses zero"},
            {"port", kTables, kOptional, "frames offered for connections"},
            {"module", kTables, kOptional, "other model files used as parts"},
@@ -304,6 +307,59 @@ KeyTable sensor_keys(const std::vector<SensorKind>& kinds) {
   return table;
 }
 
+/// What inputs and tables say about data.
+void add_data_keys(std::vector<Key>& keys) {
+  keys.insert(keys.end(),
+              {{"interpolation", kOneOf, kOptional, "between the points; default `\"linear\"`", {}, {"linear", "cubic", "hold"}},
+               {"extrapolation",
+                kOneOf,
+                kOptional,
+                "beyond them: the value at the end, or an error; default `\"hold\"`",
+                {},
+                {"hold", "error"}},
+               {"scale", kNumber, kOptional, "what values are multiplied by; default `1`"},
+               {"offset", kNumber, kOptional, "what is then added to them; default `0`"}});
+}
+
+KeyTable input_keys() {
+  KeyTable table{"input",
+                 "input",
+                 "",
+                 {{"name", kName, kRequired, "name of the input, its own among inputs"},
+                  {"value", kExpressionOfTime, kOptional, "its value until something sets it; default `0`"},
+                  {"file", kText, kOptional,
+                   "in place of `value`: recorded data, a file of comma-separated values with a line of "
+                   "names, relative to this one"},
+                  {"column", kText, kOptional, "name of the column of values; default: the second"},
+                  {"time", kText, kOptional, "name of the column of times, s; default: the first"}}};
+  add_data_keys(table.keys);
+  table.keys.push_back(kRepeatKey);
+  return table;
+}
+
+KeyTable state_keys() {
+  return {"state",
+          "state",
+          "",
+          {{"name", kName, kRequired, "name of the state, its own among states"},
+           {"start", kNumber, kOptional, "its value at the start; default `0`"},
+           {"rate", kExpressionOfState, kRequired, "its derivative in time"},
+           kRepeatKey}};
+}
+
+KeyTable table_keys() {
+  KeyTable table{"table",
+                 "table",
+                 "",
+                 {{"name", kName, kRequired, "name of the table: expressions call it as a function"},
+                  {"x", kNumbers, kOptional, "arguments, increasing; required without `file`"},
+                  {"y", kNumbers, kOptional, "a value for each; required without `file`"},
+                  {"file", kText, kOptional, "a file of comma-separated values with a line of names, relative to this one"},
+                  {"columns", kTexts, kOptional, "names of the columns of x and y; default: the first two"}}};
+  add_data_keys(table.keys);
+  return table;
+}
+
 KeyTable port_keys() {
   KeyTable table = frame_keys();
   table.name = table.title = "port";
@@ -356,6 +412,8 @@ std::string_view in_words(KeyKind kind) {
       return "a name: a string that is not empty and has no '.' or control characters";
     case kText:
       return "a string";
+    case kTexts:
+      return "an array of strings";
     case kReference:
     case kBody:
     case kPosition:
@@ -399,15 +457,16 @@ std::string_view in_words(KeyKind kind) {
     case kExpressionOfPositions:
       return "an expression of t and q";
     case kExpressionOfEvent:
-      return "an expression of t, q.<joint>, v.<joint>, lambda.<row>, error.<row>, rate.<row>, p.<sensor>.<axis> and "
-             "pv.<sensor>.<axis>";
+      return "an expression of t, q.<joint>, v.<joint>, inputs, states, sensors, lambda.<row>, error.<row> and rate.<row>";
     case kActions:
       return "an array of strings, each one of: on NAME, off NAME, set PARAMETER = EXPRESSION, bounce CLOSURE with NUMBER, kick "
              "JOINT by EXPRESSION, stop";
     case kExpressionOfState:
-      return "a number or an expression of t, q and v";
+      return "a number or an expression of t, q, v and signals";
+    case kExpressionOfLaw:
+      return "a number or an expression of d, dv, t, q, v and signals";
     case kVectorOfState:
-      return "an array of 3 numbers or expressions of t, q and v";
+      return "an array of 3 numbers or expressions of t, q, v and signals";
     case kNumberTable:
       return "a table of numbers: { name = value }";
     case kRepeat:
@@ -468,6 +527,9 @@ std::vector<KeyTable> key_tables(const Kinds& kinds) {
           closure_keys(kinds.closures),
           force_keys(kinds.forces),
           sensor_keys(kinds.sensors),
+          input_keys(),
+          state_keys(),
+          table_keys(),
           port_keys(),
           module_keys(),
           connection_keys(),

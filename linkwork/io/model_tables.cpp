@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/io/data_file.h"
 #include "linkwork/io/solids.h"
 #include "linkwork/model/closures/frame_closure.h"
 
@@ -109,7 +110,8 @@ void read_keys(const TableReader& table, const Kind& kind, T& target, References
 }
 
 KeyPlaces places_in(const TableReader& table) {
-  return [&table](std::string_view key) { return table.has(key) ? table.place(key) : table.place(); };
+  return {[&table](std::string_view key) { return table.has(key); },
+          [&table](std::string_view key) { return table.has(key) ? table.place(key) : table.place(); }};
 }
 
 void check_two_bodies(const FrameSpec& a, const FrameSpec& b, const TableReader& table, const std::string& what) {
@@ -226,7 +228,7 @@ ActionSpec read_action(const TableReader& table, const TomlValue& item, Referenc
   const bool has_value = action.kind != Kind::kOn && action.kind != Kind::kOff;
   if (action.name.empty() || (has_value && value.empty())) throw refuse(fmt::format("'{}' is incomplete", text));
   if (!has_value) return action;
-  action.value = Expression::parse(value, table.scope().constants(), Variables::kEvent, place, table.scope().changing());
+  action.value = Expression::parse(value, table.scope().constants(), Variables::kEvent, place, table.scope().vocabulary());
   references.add_variables(action.value);
   return action;
 }
@@ -300,6 +302,43 @@ void read_contact(const TableReader& table, References& references, ClosureSpec&
     if (!closure.active) table.fail("dry_friction", "is given though 'active' is false", "one of them");
     closure.friction = read_friction(table, references);
   }
+}
+
+/// Data
+
+std::shared_ptr<const Curve> curve_of(const TableReader& table, DataColumns data) {
+  auto interpolation = Curve::Interpolation::kLinear;
+  if (table.has("interpolation") && table.text("interpolation") == "cubic") interpolation = Curve::Interpolation::kCubic;
+  if (table.has("interpolation") && table.text("interpolation") == "hold") interpolation = Curve::Interpolation::kHold;
+  const bool ends = table.has("extrapolation") && table.is_last_choice("extrapolation");
+  if (interpolation != Curve::Interpolation::kHold && data.x.size() < 2)
+    throw InputError(table.place(), "there is only one point", "at least 2, or interpolation = \"hold\"");
+  double scale = 1.0, offset = 0.0;
+  table.read("scale", scale);
+  table.read("offset", offset);
+  for (double& y : data.y) y = scale * y + offset;
+  return std::make_shared<const Curve>(table.text("name"), std::move(data.x), std::move(data.y), interpolation,
+                                       ends ? Curve::Beyond::kError : Curve::Beyond::kHold);
+}
+
+/// Keys that mean something only beside another.
+void check_goes_with(const TableReader& table, std::initializer_list<const char*> keys, const std::string& other) {
+  for (const char* key : keys)
+    if (table.has(key) && !table.has(other)) table.fail(key, "is given without '" + other + "'", "both, or neither");
+}
+
+DataColumns written_points(const TableReader& table) {
+  for (const char* key : {"x", "y"})
+    if (!table.has(key)) throw InputError(table.place(), fmt::format("the table has no '{}'", key), "x and y, or a file");
+  DataColumns data{table.numbers("x"), table.numbers("y")};
+  if (data.x.empty()) table.fail("x", "is empty", "at least 2 numbers");
+  if (data.y.size() != data.x.size())
+    table.fail("y", "is " + table.value("y").description(), fmt::format("{} numbers, one for each of 'x'", data.x.size()));
+  for (std::size_t i = 1; i < data.x.size(); ++i)
+    if (!(data.x[i] > data.x[i - 1]))
+      throw InputError(table.scope().place(table.value("x").items[i]),
+                       fmt::format("'x' is {} after {}", data.x[i], data.x[i - 1]), "numbers that increase");
+  return data;
 }
 
 /// Joint coordinates
@@ -482,7 +521,52 @@ SensorSpec read_sensor(const TableReader& table, const Kinds& kinds, References&
   sensor.type = table.type();
   sensor.place = table.place();
   read_keys(table, *find_kind(kinds.sensors, sensor.type), sensor, references);
+  if (table.has("a") && table.has("b")) check_two_bodies(sensor.frame, sensor.b, table, "sensor");
   return sensor;
+}
+
+InputSpec read_input(const TableReader& table, const LoadData& load) {
+  InputSpec input;
+  input.name = table.text("name");
+  input.place = table.place();
+  check_goes_with(table, {"column", "time", "interpolation", "extrapolation", "scale", "offset"}, "file");
+  if (table.has("value")) input.value = table.expression("value");
+  if (!table.has("file")) return input;
+  if (table.has("value")) table.fail("file", "is given beside 'value'", "one of them");
+  const auto wanted = [&](std::string_view key, std::size_t position) -> ColumnRequest {
+    if (!table.has(key)) return {"", table.place("file"), position};
+    return {table.text(key), table.place(key)};
+  };
+  const std::string file = table.text("file");
+  input.data = curve_of(table, read_columns(load(file, table.place("file")), file, wanted("time", 0), wanted("column", 1)));
+  return input;
+}
+
+StateSpec read_state(const TableReader& table, References& references) {
+  StateSpec state{table.text("name"), 0.0, table.expression("rate"), table.place()};
+  table.read("start", state.start);
+  references.add_variables(state.rate);
+  return state;
+}
+
+std::shared_ptr<const Curve> read_table(const TableReader& table, const LoadData& load) {
+  const std::string name = table.text("name");
+  if (!is_identifier(name) || is_reserved_name(name) || table.scope().constants().contains(name))
+    table.fail("name", "is '" + name + "'",
+               "letters, digits and _, not starting with a digit, and no name of a function or parameter");
+  check_goes_with(table, {"columns"}, "file");
+  if (!table.has("file")) return curve_of(table, written_points(table));
+  for (const char* key : {"x", "y"})
+    if (table.has(key)) table.fail(key, "is given beside 'file'", "one of them");
+  ColumnRequest x{"", table.place("file"), 0}, y{"", table.place("file"), 1};
+  if (table.has("columns")) {
+    const std::vector<std::string> names = table.texts("columns");
+    if (names.size() != 2) table.fail("columns", "is " + table.value("columns").description(), "2 names, of x and y");
+    x.name = names[0], y.name = names[1];
+    x.place = y.place = table.place("columns");
+  }
+  const std::string file = table.text("file");
+  return curve_of(table, read_columns(load(file, table.place("file")), file, x, y));
 }
 
 PortSpec read_port(const TableReader& table, References& references) {

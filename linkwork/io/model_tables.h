@@ -17,6 +17,11 @@ EventSpec read_event(const TableReader& table, References& references);
 std::string parameter_set_by(std::string_view action);
 ForceSpec read_force(const TableReader& table, const Kinds& kinds, References& references);
 SensorSpec read_sensor(const TableReader& table, const Kinds& kinds, References& references);
+/// Gives the text of a data file that a key names.
+using LoadData = std::function<const std::string&(const std::string& file, const Place& asked_at)>;
+InputSpec read_input(const TableReader& table, const LoadData& load);
+StateSpec read_state(const TableReader& table, References& references);
+std::shared_ptr<const Curve> read_table(const TableReader& table, const LoadData& load);
 PortSpec read_port(const TableReader& table, References& references);
 /// All but the frames, which the caller takes from the ports.
 ClosureSpec read_connection(const TableReader& table);

@@ -23,8 +23,8 @@ class Prefixer {
   void expression(Expression& expression) const {
     if (expression.is_constant()) return;
     expression = expression.renamed([this](const std::string& variable) {
-      if (variable == "t") return variable;
-      const std::size_t after = variable[0] == '@' ? 1 : variable.find('.') + 1;  // "@", "q.", "lambda."
+      if (variable[0] != '@' && variable.find('.') == std::string::npos) return variable;  // t; d and dv of a spring
+      const std::size_t after = variable[0] == '@' ? 1 : variable.find('.') + 1;           // "@", "q.", "lambda."
       return variable.substr(0, after) + prefix_ + variable.substr(after);
     });
   }
@@ -62,13 +62,23 @@ void prefix_names(Spec& spec, const std::string& prefix) {
     prefixed.frame(force.a);
     prefixed.frame(force.b);
     prefixed.expression(force.value);
+    prefixed.expression(force.law);
     for (Expression& component : force.force) prefixed.expression(component);
     for (Expression& component : force.torque) prefixed.expression(component);
   }
   for (SensorSpec& sensor : spec.sensors) {
     prefixed.name(sensor.name);
     prefixed.frame(sensor.frame);
+    prefixed.frame(sensor.b);
     prefixed.expression(sensor.value);
+  }
+  for (InputSpec& input : spec.inputs) {
+    prefixed.name(input.name);
+    prefixed.expression(input.value);
+  }
+  for (StateSpec& state : spec.states) {
+    prefixed.name(state.name);
+    prefixed.expression(state.rate);
   }
   for (EventSpec& event : spec.events) {
     prefixed.name(event.name);
@@ -92,6 +102,8 @@ void append(Spec& whole, Spec&& part) {
   move_behind(whole.closures, std::move(part.closures));
   move_behind(whole.forces, std::move(part.forces));
   move_behind(whole.sensors, std::move(part.sensors));
+  move_behind(whole.inputs, std::move(part.inputs));
+  move_behind(whole.states, std::move(part.states));
   move_behind(whole.events, std::move(part.events));
   move_behind(whole.changing, std::move(part.changing));
   move_behind(whole.ports, std::move(part.ports));

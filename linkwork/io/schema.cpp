@@ -37,6 +37,7 @@ Json value_schema(const Key& key) {
     case kVelocity:
     case kCatalogChoice:
       return {{"type", "string"}, {"minLength", 1}};
+    case kTexts:
     case kPositions:
     case kVelocities:
       return {{"type", "array"}, {"items", text}};
@@ -48,6 +49,7 @@ Json value_schema(const Key& key) {
     case kNonzero:
     case kExpressionOfTime:
     case kExpressionOfState:
+    case kExpressionOfLaw:
       return reference("number");
     case kExpressionOfPositions:
     case kExpressionOfEvent:

@@ -22,7 +22,7 @@ double Scope::number(const TomlValue& value, const std::string& subject, std::st
     return value.number;
   }
   if (value.kind == TomlValue::Kind::kString) {
-    return Expression::parse(text(value), constants_, Variables::kNone, place(value), changing_).constant_value();
+    return Expression::parse(text(value), constants_, Variables::kNone, place(value), vocabulary_).constant_value();
   }
   throw InputError(place(value), subject + " is " + value.description(),
                    std::string(expected) + ", or an expression of parameters in quotes");
@@ -60,7 +60,8 @@ std::string Scope::text(const TomlValue& value) const {
 
 Expression Scope::expression(const TomlValue& value, Variables allowed, const std::string& subject,
                              std::string_view expected) const {
-  if (value.kind == TomlValue::Kind::kString) return Expression::parse(text(value), constants_, allowed, place(value), changing_);
+  if (value.kind == TomlValue::Kind::kString)
+    return Expression::parse(text(value), constants_, allowed, place(value), vocabulary_);
   if (!value.is_number()) throw InputError(place(value), subject + " is " + value.description(), std::string(expected));
   return Expression::constant(number(value, subject));
 }

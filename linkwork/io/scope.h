@@ -22,8 +22,11 @@ class Scope {
   Place place(const TomlEntry& entry) const { return {file_, entry.line, entry.column}; }
 
   /// Parameters that events change: variables in expressions of time or state, and not allowed elsewhere.
-  void set_changing(std::set<std::string> names) { changing_ = std::move(names); }
-  const std::set<std::string>& changing() const { return changing_; }
+  void set_changing(std::set<std::string> names) { vocabulary_.changing = std::move(names); }
+  /// A table, which expressions can call by its name from here on.
+  void add_table(const std::string& name, std::shared_ptr<const Curve> table) { vocabulary_.tables[name] = std::move(table); }
+  void add_sensors(std::string_view prefix) { vocabulary_.sensors.emplace(prefix); }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
 
   /// The value of a number or of a string with an expression of parameters. `subject` is what messages call it.
   double number(const TomlValue& value, const std::string& subject, std::string_view expected = "a number") const;
@@ -49,7 +52,7 @@ class Scope {
 
   std::string file_;
   std::map<std::string, double> constants_;
-  std::set<std::string> changing_;
+  Vocabulary vocabulary_;
   std::vector<std::string> indices_;  // those of the repeat in force
 };
 

@@ -19,6 +19,8 @@ Variables variables_of(KeyKind kind) {
       return Variables::kTime;
     case KeyKind::kExpressionOfPositions:
       return Variables::kTimeAndPositions;
+    case KeyKind::kExpressionOfLaw:
+      return Variables::kLaw;
     case KeyKind::kExpressionOfEvent:
       return Variables::kEvent;
     default:

@@ -8,6 +8,7 @@
 #include "linkwork/model/building.h"
 #include "linkwork/model/jet.h"
 #include "linkwork/model/kinds.h"
+#include "linkwork/model/model.h"
 #include "linkwork/spatial/so3.h"
 
 namespace linkwork {
@@ -33,12 +34,15 @@ class Builder {
     for (const ClosureSpec& closure : spec_.closures)
       if (find_kind(relations, closure.type) == nullptr) add_frame_closure(closure);
     for (const ParameterSpec& parameter : spec_.changing) model_.parameters.push_back({parameter.name, parameter.value});
+    for (const InputSpec& input : spec_.inputs)
+      model_.inputs.push_back({input.name, binding_.bind(input.value), input.data, input.is_copy});
     for (const ClosureSpec& closure : spec_.closures)
       if (const auto* const kind = find_kind(relations, closure.type)) add_coordinate_closure(closure, *kind);
     for (const JointSpec& joint : spec_.joints) add_stops_and_friction(joint);
     for (const ClosureSpec& closure : spec_.closures) add_contact_and_friction(closure);
     for (const ForceSpec& force : spec_.forces) add_force(force);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
+    for (const StateSpec& state : spec_.states) model_.states.push_back({state.name, state.start, binding_.bind(state.rate)});
     build_events(binding_, model_);
     note_cuts(topology);
     for_each_law(model_, [&](BoundExpression& law, const std::string&) {
@@ -47,6 +51,7 @@ class Builder {
       model_.switch_count += static_cast<int>(law.expression.switch_count());
     });
     measure(model_);
+    note_odd_units();
     return std::move(model_);
   }
 
@@ -92,6 +97,9 @@ class Builder {
     if (!holonomic) check_linear(closure.phi, spec);
     bool moves = false;
     for (const Variable& slot : closure.phi.slots) {
+      if (slot.kind == Variable::Kind::kSensor || slot.kind == Variable::Kind::kSensorRate)
+        throw InputError(spec.place, fmt::format("closure '{}' uses a point or a distance", spec.name),
+                         "joint coordinates; a closure between the bodies' frames");
       if (!slot.is_coordinate()) continue;
       moves = moves || closure.acts_on(slot);
       if (slot.kind == Variable::Kind::kVelocity) continue;
@@ -230,7 +238,8 @@ class Builder {
   void add_sensor(const SensorSpec& spec) {
     const SensorKind* const kind = find_kind(spec_.kinds->sensors, spec.type);
     if (kind == nullptr) throw unknown_name(spec.place, "sensor type", spec.type, names_of(spec_.kinds->sensors));
-    model_.sensors.push_back({spec.name, kind, binding_.frame(spec.frame), binding_.bind(spec.value), spec.numbers});
+    model_.sensors.push_back(
+        {spec.name, kind, binding_.frame(spec.frame), binding_.frame(spec.b), binding_.bind(spec.value), spec.numbers});
   }
 
   template <class Kind>
@@ -238,6 +247,22 @@ class Builder {
     std::vector<std::string> names;
     for (const Kind& kind : kinds) names.emplace_back(kind.name);
     return names;
+  }
+
+  /// Numbers that look like degrees or millimetres.
+  void note_odd_units() {
+    constexpr double kManyTurns = 4.0 * std::numbers::pi, kHuge = 500.0;
+    for (const JointSpec& joint : spec_.joints) {
+      const JointKind& kind = *find_joint_kind(joint.type);
+      for (std::size_t k = 0; k < joint.position.size(); ++k)
+        if (kind.is_angle(k) && std::abs(joint.position[k]) > kManyTurns)
+          model_.notes.push_back(
+              fmt::format("joint '{}' starts at {:g} rad, more than two turns: degrees are written \"{:g}*deg\"", joint.name,
+                          joint.position[k], joint.position[k]));
+    }
+    if (model_.units.length > kHuge)
+      model_.notes.push_back(fmt::format("the mechanism is {:g} m large: millimetres are written \"{:g}*mm\"",
+                                         model_.units.length, model_.units.length));
   }
 
   void note_cuts(const Topology& topology) {
@@ -259,6 +284,14 @@ Model build_model(const Spec& spec) { return Builder(spec).build(); }
 
 std::string coordinate_name(const Joint& joint, const std::string& component) {
   return component.empty() ? joint.name : joint.name + "." + component;
+}
+
+int Model::input_index(const std::string& input) const {
+  const auto found = std::ranges::find(inputs, input, &Input::name);
+  if (found != inputs.end()) return static_cast<int>(found - inputs.begin());
+  std::vector<std::string> known;
+  for (const Input& one : inputs) known.push_back(one.name);
+  throw unknown_name({}, "input", input, known);
 }
 
 std::string Model::velocity_name(int v) const {

@@ -9,13 +9,21 @@
 #include <string_view>
 #include <vector>
 
+#include "linkwork/model/curve.h"
 #include "linkwork/model/input_error.h"
 #include "linkwork/model/jet.h"
 
 namespace linkwork {
 
-/// Which variables an expression may use beside constants.
-enum class Variables { kNone, kTime, kTimeAndPositions, kState, kEvent };
+/// Which variables an expression may use beside constants. kLaw: the state, and the distance d and rate dv of a spring's ends.
+enum class Variables { kNone, kTime, kTimeAndPositions, kState, kLaw, kEvent };
+
+/// What names in an expression mean, beside constants and the variables that are always there.
+struct Vocabulary {
+  std::set<std::string> changing = {};                               // parameters that events change
+  std::map<std::string, std::shared_ptr<const Curve>> tables = {};   // called as functions of one argument
+  std::set<std::string> sensors = {"s", "p", "pv", "x", "d", "dv"};  // prefixes of sensors' variables
+};
 
 /// Where a function that switches stands: on which branch its arguments are, and how far inside the branch that is held.
 struct SwitchReading {
@@ -25,17 +33,20 @@ struct SwitchReading {
 
 /// A scalar function of time and state, written as text: "tau0*sin(2*t) - c*v.theta".
 ///
-/// Variables are dotted names: t, q.<joint>[.<component>], v.<joint>[.<component>]; a name that is not an identifier is quoted,
-/// q."left-crank". In events also lambda.<row>, error.<row>, rate.<row> of closures and p.<sensor>.<axis>, pv.<sensor>.<axis>;
-/// and parameters that events change, as "@name". They are numbered in order of appearance ("slots"); whoever evaluates supplies
-/// one value a slot. The same program is evaluated on double, long double or Jet, so derivatives are exact.
+/// Variables are dotted names: t, q.<joint>[.<component>], v.<joint>[.<component>], u.<input>, z.<state>, and those of sensors,
+/// such as p.<sensor>.<axis>; a name that is not an identifier is quoted, q."left-crank". In events also lambda.<row>,
+/// error.<row>, rate.<row> of closures; and parameters that events change, as "@name". They are numbered in order of appearance
+/// ("slots"); whoever evaluates supplies one value per slot. The same program is evaluated on double, long double or Jet, so
+/// derivatives are exact.
 class Expression {
  public:
   /// The constant 0.
   Expression() = default;
   static Expression constant(double value);
   static Expression parse(std::string_view text, const std::map<std::string, double>& constants, Variables allowed,
-                          const Place& place, const std::set<std::string>& changing = {});
+                          const Place& place, const Vocabulary& vocabulary = {});
+  /// The curve of a variable.
+  static Expression of_curve(std::shared_ptr<const Curve> curve, const std::string& variable);
 
   /// Whether it was made of something: a default is not.
   bool is_given() const { return program_ != nullptr; }
@@ -49,6 +60,8 @@ class Expression {
 
   /// The same expression with every variable name replaced (modules prefix the joints' names).
   Expression renamed(const std::function<std::string(const std::string&)>& new_name) const;
+  /// The same with variables replaced by expressions: meaning(name) is null for those that stay. The text stays as it is.
+  Expression substituted(const std::function<const Expression*(const std::string&)>& meaning) const;
   /// Linear combination sum(coefficients[i] * variables[i]) - offset, for gears and drives.
   static Expression linear(const std::vector<std::string>& variables, const std::vector<double>& coefficients, double offset,
                            const Place& place);
@@ -63,7 +76,10 @@ class Expression {
   S evaluate(std::span<const S> slots, const double* held = nullptr) const;
   static constexpr double kNotHeld = 1e300;
 
-  /// Functions in it that switch: comparisons, step, sign, floor, mod, abs, min, ...
+  /// Says which table is asked for a value beyond its data, and is NaN there; empty: none.
+  std::string describe_beyond(std::span<const double> slots) const;
+
+  /// Functions in it that switch: comparisons, step, sign, floor, mod, abs, min, ..., tables
   std::size_t switch_count() const;
   /// Where each of them stands; those within their arguments are held.
   void read_switches(std::span<const Jet> slots, const double* held, std::span<SwitchReading> at) const;

@@ -16,6 +16,7 @@ enum class KeyKind {
   kVersion,
   kName,
   kText,
+  kTexts,
   kReference,
   kBody,
   kPosition,   // a joint's coordinate, "joint" or "joint.component", that is not part of a quaternion
@@ -40,6 +41,7 @@ enum class KeyKind {
   kExpressionOfTime,
   kExpressionOfPositions,
   kExpressionOfState,
+  kExpressionOfLaw,
   kExpressionOfEvent,
   kActions,
   kVectorOfState,
@@ -79,8 +81,14 @@ struct KindKey {
   std::vector<std::string> choices;  // kOneOf
 };
 
-/// Where the value of a key was written or, if it was not, the thing it belongs to.
-using KeyPlaces = std::function<Place(std::string_view key)>;
+/// Where keys were written, for the checks of a kind. Of what was not read from a file, all keys count as written.
+struct KeyPlaces {
+  std::function<bool(std::string_view key)> has;
+  std::function<Place(std::string_view key)> place;
+
+  /// Of a key's value or, if it was not written, of the thing it belongs to.
+  Place operator()(std::string_view key) const { return place(key); }
+};
 
 template <class Kinds>
 auto find_kind(const Kinds& kinds, std::string_view name) -> decltype(&*kinds.begin()) {

@@ -62,12 +62,26 @@ struct Coordinate {
   int component = 0;
 };
 
-/// What a slot of an expression stands for. The last five kinds only in events, the parameters everywhere.
+/// What a slot of an expression stands for. Multipliers and errors of rows only in events.
 struct Variable {
-  enum class Kind { kTime, kPosition, kVelocity, kParameter, kMultiplier, kError, kErrorRate, kSensor, kSensorRate };
+  enum class Kind {
+    kTime,
+    kPosition,
+    kVelocity,
+    kParameter,
+    kMultiplier,
+    kError,
+    kErrorRate,
+    kSensor,
+    kSensorRate,
+    kInput,
+    kState,
+    kSpan,  // distance of a spring's ends, in its own law
+    kSpanRate
+  };
   Kind kind = Kind::kTime;
   Coordinate coordinate = {};  // kPosition, kVelocity
-  int index = 0;               // of the parameter, row or sensor
+  int index = 0;               // of the parameter, row, sensor, input, state or spring
   int component = 0;           // of the sensor
 
   bool is_coordinate() const { return kind == Kind::kPosition || kind == Kind::kVelocity; }
@@ -174,6 +188,7 @@ struct Spring {
   NodeFrame a;
   NodeFrame b;
   double stiffness = 0.0, damping = 0.0, length = 0.0;
+  BoundExpression law = {};  // in place of them, if it is given
   int of = 0;
 };
 struct BodyWrench {
@@ -211,9 +226,24 @@ struct Parameter {
 struct Sensor {
   std::string name;
   const SensorKind* kind = nullptr;
-  NodeFrame frame;
+  NodeFrame frame, b;
   BoundExpression value;
   std::map<std::string, double> numbers;
+};
+
+/// A number from outside. Its current value, if one was set, belongs to a System.
+struct Input {
+  std::string name;
+  BoundExpression value;                        // of t, until it is set
+  std::shared_ptr<const Curve> data = nullptr;  // or in its place: it then cannot be set
+  bool is_copy = false;                         // not in the output
+};
+
+/// A continuous state of the user's own; its value is in State::z, those of the model first.
+struct UserState {
+  std::string name;
+  double start = 0.0;
+  BoundExpression rate;
 };
 
 /// The mechanism, indexed and ready for the recursions. Immutable once built: shared freely between threads.
@@ -234,6 +264,8 @@ struct Model {
   std::vector<Spring> springs;
   std::vector<BodyWrench> wrenches;
   std::vector<Sensor> sensors;
+  std::vector<Input> inputs;
+  std::vector<UserState> states;
   std::vector<Contact> contacts;
   std::vector<DryFriction> frictions;
   std::vector<Event> events;
@@ -262,6 +294,8 @@ struct Model {
   }
 
   int row_count() const { return static_cast<int>(rows.size()); }
+  /// The input of a name; throws InputError if there is none.
+  int input_index(const std::string& input) const;
   /// Whether anything can happen between steps.
   bool has_events() const { return !events.empty() || !contacts.empty() || !frictions.empty(); }
   /// The joint whose coordinate is the given velocity index, as "joint" or "joint.component", for messages.
@@ -275,6 +309,8 @@ template <class SomeModel, class Visit>
 void for_each_law(SomeModel& model, Visit&& visit) {
   for (auto& force : model.joint_forces)
     visit(force.value, "the force on joint '" + model.joints[force.coordinate.joint()].name + "'");
+  for (auto& spring : model.springs) visit(spring.law, "the law of the spring on '" + model.node_name(spring.b.node) + "'");
+  for (auto& state : model.states) visit(state.rate, "the rate of state '" + state.name + "'");
   for (auto& wrench : model.wrenches)
     for (std::size_t k = 0; k < 3; ++k) {
       visit(wrench.torque[k], "the torque on the body of '" + model.node_name(wrench.at.node) + "'");

@@ -127,6 +127,7 @@ struct ForceSpec {
   double stiffness = 0.0;            // spring
   double damping = 0.0;              // spring, damper
   double length = 0.0;               // spring: free length
+  Expression law;                    // spring: in place of stiffness and damping, what pulls its ends together
   std::array<Expression, 3> force;   // wrench
   std::array<Expression, 3> torque;  // wrench
   bool in_body_axes = false;         // wrench: axes = "body" instead of "world"
@@ -139,8 +140,26 @@ struct SensorSpec {
   std::string name;
   std::string type;  // of Kinds::sensors
   FrameSpec frame;
+  FrameSpec b;  // distance: the other end
   Expression value;
   std::map<std::string, double> numbers;
+  Place place;
+};
+
+/// A number that comes from outside: recorded data, or `value` until something sets it.
+struct InputSpec {
+  std::string name;
+  Expression value;                             // of t
+  std::shared_ptr<const Curve> data = nullptr;  // of t
+  bool is_copy = false;                         // of a module's: the output has it from another
+  Place place;
+};
+
+/// A continuous state of the user's own.
+struct StateSpec {
+  std::string name;
+  double start = 0.0;
+  Expression rate;
   Place place;
 };
 
@@ -216,6 +235,8 @@ struct Spec {
   std::vector<ClosureSpec> closures;
   std::vector<ForceSpec> forces;
   std::vector<SensorSpec> sensors;
+  std::vector<InputSpec> inputs;
+  std::vector<StateSpec> states;
   std::vector<EventSpec> events;
   std::vector<ParameterSpec> changing;  // parameters that events set
   std::vector<PortSpec> ports;

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "linkwork/model/binding.h"
 #include "linkwork/model/kinds.h"
 #include "linkwork/modules/model_module.h"
 #include "linkwork/spatial/so3.h"
@@ -29,11 +30,13 @@ class Planner {
     plan_.name = spec_.name;
     plan_.settings = spec_.settings;
     refuse_switching();
+    check_sensor_cycles(spec_);
     for (const BodySpec& body : spec_.bodies) add_body(body);
     for (const JointSpec& joint : spec_.joints) add_joint(joint);
     for (const ClosureSpec& closure : spec_.closures) add_closure(closure);
     for (const ForceSpec& force : spec_.forces) add_force(force);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
+    add_inputs();
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
     plan_.nest = nest(-1);
     if (!plan_.settings.tolerance_in_metres) plan_.settings.constraint_tolerance *= std::max(kShortest, longest_distance());
@@ -70,6 +73,8 @@ class Planner {
       if (closure.side || closure.friction || !closure.active) refuse(closure.place, fmt::format("closure '{}'", closure.name));
     for (const ForceSpec& force : spec_.forces)
       if (!force.active) refuse(force.place, "a force that is switched");
+    for (const StateSpec& state : spec_.states)
+      throw InputError(state.place, fmt::format("state '{}' would belong to no module", state.name), "glue \"none\"");
   }
 
   /// The innermost module whose name stands before a name.
@@ -119,11 +124,55 @@ class Planner {
     return module_of_joint_.at(name.substr(0, name.rfind('.')));
   }
 
+  /// Inputs belong to all modules that use them.
   int module_of_variables(const Expression& expression, int module) const {
-    if (expression.is_constant()) return module;
-    for (const std::string& variable : expression.variables())
-      if (variable != "t") module = together(module, module_of_coordinate(variable.substr(2)));
+    for (const std::string& variable : expression.variables()) {
+      const std::size_t dot = variable.find('.');
+      if (dot == std::string::npos || variable.starts_with("u.")) continue;
+      const std::string name = variable.substr(dot + 1);
+      const bool is_coordinate = variable.starts_with("q.") || variable.starts_with("v.");
+      module = together(module, is_coordinate ? module_of_coordinate(name) : module_of_sensor(name));
+    }
     return module;
+  }
+
+  /// "sensor" or "sensor.component".
+  int module_of_sensor(const std::string& name) const {
+    auto sensor = std::ranges::find(spec_.sensors, name, &SensorSpec::name);
+    if (sensor == spec_.sensors.end())
+      sensor = std::ranges::find(spec_.sensors, name.substr(0, name.rfind('.')), &SensorSpec::name);
+    return sensor == spec_.sensors.end() ? kGround : module_of(*sensor);
+  }
+
+  int module_of(const SensorSpec& sensor) const {
+    const int module = together(module_of_body(sensor.frame.body), module_of_body(sensor.b.body));
+    return module_of_variables(sensor.value, module);
+  }
+
+  /// The output has an input once.
+  void add_inputs() {
+    for (const InputSpec& input : spec_.inputs) {
+      const std::string variable = "u." + input.name;
+      bool taken = false;
+      const auto uses = [&](const Expression& expression) {
+        return std::ranges::find(expression.variables(), variable) != expression.variables().end();
+      };
+      for (Spec& part : parts_) {
+        const bool used = std::ranges::any_of(part.forces,
+                                              [&](const ForceSpec& force) {
+                                                return uses(force.value) || uses(force.law) ||
+                                                       std::ranges::any_of(force.force, uses) ||
+                                                       std::ranges::any_of(force.torque, uses);
+                                              }) ||
+                          std::ranges::any_of(part.closures, [&](const ClosureSpec& closure) { return uses(closure.value); }) ||
+                          std::ranges::any_of(part.sensors, [&](const SensorSpec& sensor) { return uses(sensor.value); });
+        if (!used) continue;
+        part.inputs.push_back(input);
+        part.inputs.back().is_copy = taken;
+        taken = true;
+      }
+      if (!taken && !parts_.empty()) parts_.front().inputs.push_back(input);
+    }
   }
 
   void add_closure(const ClosureSpec& closure) {
@@ -182,7 +231,8 @@ class Planner {
 
   void add_force(const ForceSpec& force) {
     int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
-    if (module == kSeveral && find_kind(spec_.kinds->forces, force.type)->links_modules) {
+    const bool is_linear = !force.law.is_given();
+    if (module == kSeveral && is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules) {
       SpringLink spring;
       spring.a = port(force.a, spring.ground_a);
       spring.b = port(force.b, spring.ground_b);
@@ -193,7 +243,7 @@ class Planner {
       return;
     }
     if (!force.joint.empty()) module = together(module, module_of_coordinate(force.joint));
-    module = module_of_variables(force.value, module);
+    module = module_of_variables(force.law, module_of_variables(force.value, module));
     for (const Expression& component : force.force) module = module_of_variables(component, module);
     for (const Expression& component : force.torque) module = module_of_variables(component, module);
     if (module == kSeveral)
@@ -203,7 +253,7 @@ class Planner {
   }
 
   void add_sensor(const SensorSpec& sensor) {
-    const int module = module_of_variables(sensor.value, module_of_body(sensor.frame.body));
+    const int module = module_of(sensor);
     if (module == kSeveral)
       throw InputError(sensor.place, fmt::format("sensor '{}' depends on coordinates of several modules", sensor.name),
                        "a sensor for each module, or glue \"none\"");

@@ -27,6 +27,9 @@ Recorder::Recorder(const Model& model) : model_(&model), reactions_(model) {
     for (std::size_t j : reactions_.known_joints()) add(what + model.joints[j].name, {"x", "y", "z"});
     for (std::size_t c : reactions_.other_closures()) add(what + model.frame_closures[c].name, {"x", "y", "z"});
   }
+  for (const Input& input : model.inputs)
+    if (!input.is_copy) columns_.push_back("u." + input.name);
+  for (const UserState& state : model.states) columns_.push_back("z." + state.name);
   add("energy", {"kinetic", "potential", "total"});
   add("error", {"position", "velocity"});
   for (const Sensor& sensor : model.sensors)
@@ -45,6 +48,9 @@ void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double
   for (int row = 0; row < model_->row_count(); ++row)
     if (!model_->rows[static_cast<std::size_t>(row)].internal) out.push_back(equations.solution().lambda[row]);
   add_reactions(equations, outside, out);
+  for (std::size_t k = 0; k < model_->inputs.size(); ++k)
+    if (!model_->inputs[k].is_copy) out.push_back(system.input(static_cast<int>(k)).value);
+  for (std::size_t k = 0; k < model_->states.size(); ++k) out.push_back(system.user_state(static_cast<int>(k)));
   const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
   out.insert(out.end(), {kinetic, potential, kinetic + potential});
   const ConstraintTerms& terms = system.terms();

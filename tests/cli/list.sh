@@ -12,12 +12,14 @@ expect 0 'none' "$LINKWORK" list glues
 has '[Khan2006]'
 expect 0 'coordinates angle z; 4 rows as a closure' "$LINKWORK" list joints
 expect 0 'point-on-plane' "$LINKWORK" list closures
-mapfile -t types < <("$LINKWORK" schema | python3 -c '
+for kind in closure force sensor; do
+  mapfile -t types < <("$LINKWORK" schema | python3 -c '
 import json, sys
-for variant in json.load(sys.stdin)["$defs"]["closure"]["properties"]["type"]["enum"]: print(variant)')
-((${#types[@]} > 20)) || fail "closure types in the schema: ${types[*]}"
-for type in "${types[@]}"; do has "$type "; done
-has 'weld'
+for variant in json.load(sys.stdin)["$defs"][sys.argv[1]]["properties"]["type"]["enum"]: print(variant)' "$kind")
+  ((${#types[@]} > 3)) || fail "$kind types in the schema: ${types[*]}"
+  expect 0 "${types[0]} " "$LINKWORK" list "${kind}s"
+  for type in "${types[@]}"; do has "$type "; done
+done
 expect 0 'generalized-inverse' "$LINKWORK" list studies
 
 expect 0 'Planar four-bar linkage driven by a constant torque on the crank.' "$LINKWORK" list models

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "linkwork/model/binding.h"
 #include "linkwork/model/forces/force_kind.h"
 
@@ -6,7 +8,9 @@ namespace linkwork {
 namespace {
 
 void build(const ForceSpec& spec, const Binding& binding, Model& model) {
-  model.springs.push_back({binding.frame(spec.a), binding.frame(spec.b), spec.stiffness, spec.damping, spec.length});
+  Spring spring{binding.frame(spec.a), binding.frame(spec.b), spec.stiffness, spec.damping, spec.length};
+  if (spec.law.is_given()) spring.law = binding.bind(spec.law);
+  model.springs.push_back(std::move(spring));
 }
 
 std::vector<KindKey<ForceSpec>> with_ends(std::vector<KindKey<ForceSpec>> keys) {
@@ -15,17 +19,34 @@ std::vector<KindKey<ForceSpec>> with_ends(std::vector<KindKey<ForceSpec>> keys) 
   return keys;
 }
 
+void check(const ForceSpec& spec, const KeyPlaces& at) {
+  if (!spec.law.is_given()) {
+    for (const char* key : {"stiffness", "length"})
+      if (!at.has(key)) throw InputError(at(""), fmt::format("the force has no '{}'", key), "a number >= 0, or a 'law'");
+    return;
+  }
+  for (const auto& [key, value] : {std::pair{"stiffness", spec.stiffness}, std::pair{"damping", spec.damping}})
+    if (at.has(key) && value != 0.0) throw InputError(at(key), fmt::format("'{}' is given beside 'law'", key), "one of them");
+}
+
 }  // namespace
 
 ForceKind spring_force() {
-  return {.name = "spring",
-          .summary = "pulls two points together or pushes them apart, and damps their motion",
-          .keys = with_ends({{"stiffness", KeyKind::kNotNegative, kRequired, "force per elongation, N/m", &ForceSpec::stiffness},
-                             {"length", KeyKind::kNotNegative, kRequired, "length without force, m", &ForceSpec::length},
-                             {"damping", KeyKind::kNotNegative, kOptional, "force per rate of elongation, N s/m; default `0`",
-                              &ForceSpec::damping}}),
-          .build = build,
-          .links_modules = true};
+  return {
+      .name = "spring",
+      .summary = "pulls two points together or pushes them apart, and damps their motion",
+      .keys = with_ends(
+          {{"stiffness", KeyKind::kNotNegative, kOptional, "force per elongation, N/m; required without `law`",
+            &ForceSpec::stiffness},
+           {"length", KeyKind::kNotNegative, kOptional, "length without force, m; required without `law`", &ForceSpec::length},
+           {"damping", KeyKind::kNotNegative, kOptional, "force per rate of elongation, N s/m; default `0`", &ForceSpec::damping},
+           {"law", KeyKind::kExpressionOfLaw, kOptional,
+            "the force that pulls its ends together, N, in place of stiffness and damping; it may use `d`, "
+            "their distance, and `dv`, its rate",
+            &ForceSpec::law}}),
+      .build = build,
+      .check = check,
+      .links_modules = true};
 }
 
 ForceKind damper_force() {

@@ -8,9 +8,9 @@ SensorKind expression_sensor() {
           .prefix = "s",
           .components = {""},
           .keys = {{"expression", KeyKind::kExpressionOfState, kRequired, "the value it shows", &SensorSpec::value}},
-          .read = [](const Sensor& sensor, const Observation& seen, std::span<double> values) {
-            values[0] = seen.value(sensor.value);
-          }};
+          .read = [](const Sensor& sensor, const Observation& seen,
+                     std::span<double> values) { values[0] = seen.value(sensor.value); },
+          .is_expression = true};
 }
 
 }  // namespace linkwork

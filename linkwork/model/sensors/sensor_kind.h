@@ -37,12 +37,14 @@ struct SensorKind {
   void (*read)(const Sensor&, const Observation&, std::span<double> values);
   std::string_view rate_prefix = "";  // "pv": of the components' rates, in expressions only
   void (*read_rates)(const Sensor&, const Observation&, std::span<double> rates) = nullptr;
-  bool is_drawn = false;  // where its frame is
+  bool is_drawn = false;       // where its frame is
+  bool is_expression = false;  // just that: expressions that use it have it put in
 };
 
 // In files of their own.
 SensorKind point_sensor();
 SensorKind body_sensor();
 SensorKind expression_sensor();
+SensorKind distance_sensor();
 
 }  // namespace linkwork

@@ -365,7 +365,7 @@ std::vector<BadInput> bad_inputs() {
       {"torque of an unknown component", with_base("[[force]]\ntype = \"torque\"\njoint = \"j\"\nvalue = \"1 + @!v.c.x\"\n"),
        "the cylindrical joint 'c' has no component 'x'; expected one of: c.angle, c.z"},
       {"torque that is a table", with_base("[[force]]\ntype = \"torque\"\njoint = \"j\"\nvalue = @!{}\n"),
-       "'value' is a table; expected a number or an expression of t, q and v"},
+       "'value' is a table; expected a number or an expression of t, q, v and signals"},
       {"spring with negative stiffness",
        with_base("[[force]]\ntype = \"spring\"\na = { body = \"a\" }\nb = { body = \"b\" }\nstiffness = @!-1\nlength = 0\n"),
        "'stiffness' is -1"},

@@ -93,6 +93,66 @@ TEST(Allocation, NoneInAnyStepWithRedundantContacts) {
     }
 }
 
+TEST(Allocation, NoneInEvaluationsOfSignals) {
+  const Model model = test::model_of(R"toml(
+[[body]]
+name = "arm"
+solid = { shape = "rod", to = [1, 0, 0], mass = 2 }
+[[joint]]
+name = "arm"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "arm" }
+[[table]]
+name = "f"
+x = [-1, 0, 1]
+y = [3, 0, -2]
+[[input]]
+name = "u"
+value = "sin(t)"
+[[sensor]]
+name = "tip"
+type = "point"
+body = "arm"
+at = [1, 0, 0]
+[[sensor]]
+name = "gap"
+type = "distance"
+a = { body = "ground", at = [2, 2, 0] }
+b = { body = "arm", at = [1, 0, 0] }
+[[sensor]]
+name = "sum"
+type = "expression"
+expression = "p.tip.x + dv.gap"
+[[state]]
+name = "lag"
+rate = "s.sum - z.lag"
+[[force]]
+type = "torque"
+joint = "arm"
+value = "f(v.arm) + u.u + s.sum + z.lag"
+[[force]]
+type = "spring"
+a = { body = "ground", at = [2, 2, 0] }
+b = { body = "arm", at = [1, 0, 0] }
+law = "3*d^2 + dv"
+)toml");
+  State state = test::start_state(model);
+  System system(model);
+  double rate = 0.0;
+  const auto evaluate = [&] {
+    system.update(state);
+    system.update_forces();
+    system.state_rates(std::span(&rate, 1));
+    system.set_input(0, 2.0);
+  };
+  evaluate();
+  const long before = allocations.load();
+  for (int k = 0; k < 10; ++k) evaluate();
+  EXPECT_EQ(allocations.load(), before);
+  EXPECT_NE(rate, 0.0);
+}
+
 TEST(Allocation, NoneInAnyStepOfModulesAfterTheFirst) {
   for (const std::string glue : {"hierarchical", "compliance"})
     for (const std::string integrator : {"rk4", "dopri45"}) {
