@@ -24,6 +24,13 @@ EquationsOfMotion::EquationsOfMotion(const Model& model, std::unique_ptr<Formula
 EquationsOfMotion::EquationsOfMotion(EquationsOfMotion&&) noexcept = default;
 EquationsOfMotion::~EquationsOfMotion() = default;
 
+void EquationsOfMotion::start(State& state) {
+  const std::vector<UserState>& states = model().states;
+  state.z.resize(static_cast<Eigen::Index>(states.size()));
+  for (std::size_t k = 0; k < states.size(); ++k) state.z[static_cast<Eigen::Index>(k)] = states[k].start;
+  formulation_->start(system_, state);
+}
+
 void EquationsOfMotion::complete() {
   formulation_->complete(system_, solution_);
   sharing_.share(system_, solution_.dependent, solution_.lambda);
@@ -61,7 +68,13 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   rates.vdot = solution_.vdot;
-  rates.zdot = solution_.zdot;
+  if (const auto states = static_cast<Eigen::Index>(model().states.size()); states > 0 && state.z.size() > 0) {
+    rates.zdot.resize(state.z.size());
+    rates.zdot.tail(state.z.size() - states) = solution_.zdot;
+    system_.state_rates({rates.zdot.data(), model().states.size()});
+  } else {
+    rates.zdot = solution_.zdot;
+  }
   rates.power = system_.applied_power() + solution_.virtual_power;
   if (!system_.terms().u.isZero(0.0)) {
     formulation_->complete(system_, solution_);
@@ -100,15 +113,18 @@ Status EquationsOfMotion::project(Moment& at) {
 
 void EquationsOfMotion::normalize(VecX<double>& y) const { normalize_quaternions(model().tree, y.data()); }
 
-/// Of positions and velocities.
+/// Of positions, velocities and the user's states.
 double EquationsOfMotion::error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) {
   const Settings& settings = model().settings;
-  const Eigen::Index count = model().tree.nq + model().tree.nv;
+  const Eigen::Index work = model().tree.nq + model().tree.nv, states = static_cast<Eigen::Index>(model().states.size());
+  const Eigen::Index count = work + states;
   double sum = 0.0;
-  for (Eigen::Index i = 0; i < count; ++i) {
+  const auto add = [&](Eigen::Index i) {
     const double weight = settings.atol + settings.rtol * std::max(std::abs(from[i]), std::abs(to[i]));
     sum += std::pow(error[i] / weight, 2);
-  }
+  };
+  for (Eigen::Index i = 0; i < work; ++i) add(i);
+  for (Eigen::Index k = 1; k <= states; ++k) add(work + k);
   return std::sqrt(sum / static_cast<double>(std::max<Eigen::Index>(1, count)));
 }
 

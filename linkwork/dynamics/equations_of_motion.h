@@ -22,8 +22,8 @@ class EquationsOfMotion : public DifferentialEquation {
   EquationsOfMotion(EquationsOfMotion&&) noexcept;
   ~EquationsOfMotion() override;
 
-  /// Gives a start what the formulation integrates beside the motion.
-  void start(State& state) { formulation_->start(system_, state); }
+  /// Gives a start what is integrated beside the motion: the user's states, then those of the formulation.
+  void start(State& state);
   /// What is in force from here on.
   void set_modes(const Modes& modes) {
     system_.set_modes(modes);

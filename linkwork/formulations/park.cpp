@@ -16,6 +16,7 @@ class Park : public Formulation {
  public:
   Park(const Model& model, double epsilon, bool damped)
       : rows_(model.row_count()),
+        states_(static_cast<Eigen::Index>(model.states.size())),
         epsilon_(epsilon),
         damped_(damped),
         exact_(schur_formulation().make(model, {})),
@@ -25,18 +26,19 @@ class Park : public Formulation {
     system.update(state);
     system.update_forces();
     exact_->solve(system, exact_solution_);
-    state.z = exact_solution_.lambda;
+    state.z.conservativeResize(states_ + rows_);
+    state.z.tail(rows_) = exact_solution_.lambda;
   }
 
   Status prepare(System& system, State& state) override {
-    if (state.z.size() != rows_) start(system, state);
+    if (state.z.size() != states_ + rows_) start(system, state);
     system.update(state);
     return {};
   }
 
   Status solve(System& system, Solution& solution) override {
     const ConstraintTerms& terms = system.terms();
-    solution.lambda = system.state().z;
+    solution.lambda = system.state().z.tail(rows_);
     solution.virtual_power = solution.lambda.dot(terms.rate);
     if (Status status = accelerate(system, solution.lambda, "park", solution.vdot); !status.ok()) return status;
     if (damped_) {
@@ -53,6 +55,7 @@ class Park : public Formulation {
 
  private:
   int rows_;
+  Eigen::Index states_;  // of the user, before its own
   double epsilon_;
   bool damped_;
   std::unique_ptr<Formulation> exact_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -39,13 +40,29 @@ MechanismSystem::MechanismSystem(std::shared_ptr<const Model> model)
       model_(in_its_coordinates(model, start_)),
       methods_(choose_methods(*model_, start_, model_ != model)),
       recorder_(*model_),
-      limits_(*model_) {
+      limits_(*model_),
+      inputs_(model_->inputs.size()) {
   make_methods();
 }
 
 void MechanismSystem::make_methods() {
   equations_ = make_equations(*model_, methods_);
+  for (std::size_t k = 0; k < inputs_.size(); ++k)
+    if (inputs_[k]) equations_->system().set_input(static_cast<int>(k), *inputs_[k]);
   if (MechanismWatch::is_needed(*model_)) watch_ = std::make_unique<MechanismWatch>(*model_, *equations_, methods_.exact);
+}
+
+void MechanismSystem::set_input(const std::string& name, double value) {
+  const auto found = std::ranges::find(model_->inputs, name, &Input::name);
+  if (found == model_->inputs.end()) {
+    std::vector<std::string> known;
+    for (const Input& input : model_->inputs) known.push_back(input.name);
+    throw unknown_name({}, "input", name, known);
+  }
+  if (found->data) throw InputError({}, fmt::format("input '{}' comes from recorded data", name), "an input with a value");
+  const auto k = static_cast<std::size_t>(found - model_->inputs.begin());
+  inputs_[k] = value;
+  equations_->system().set_input(static_cast<int>(k), value);
 }
 
 std::unique_ptr<Integrator> MechanismSystem::make_integrator() {

@@ -21,6 +21,8 @@ class MechanismSystem : public MovingSystem {
   const AssemblyReport& assembly() const { return assembly_; }
   const MethodChoice& methods() const { return methods_; }
   EquationsOfMotion& motion() { return *equations_; }
+  /// See Simulation::set_input().
+  void set_input(const std::string& name, double value);
   /// In the coordinates it is run in.
   const Model& model() const { return *model_; }
 
@@ -56,6 +58,7 @@ class MechanismSystem : public MovingSystem {
   std::unique_ptr<MechanismWatch> watch_;  // only if there is something to watch
   Recorder recorder_;
   LimitWatch limits_;
+  std::vector<std::optional<double>> inputs_;  // that were set
   int start_rank_ = 0;
 };
 

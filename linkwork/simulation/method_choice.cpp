@@ -119,6 +119,11 @@ MethodChoice choose_methods(const Model& model, const State& start, bool is_free
     if (solving.traits.gives != Equations::kAcceleration)
       check_permanent(model, fmt::format("formulation '{}'", chosen.formulation.name), chosen.formulation.place,
                       "a formulation that gives accelerations, and an integrator that takes them");
+    if (solving.traits.gives != Equations::kAcceleration && !model.states.empty())
+      throw InputError(chosen.formulation.place,
+                       fmt::format("formulation '{}' with integrator '{}' does not integrate [[state]], of which '{}' is one",
+                                   chosen.formulation.name, settings.integrator.name, model.states.front().name),
+                       "an integrator of accelerations, such as rk4, dopri45 or cvode-bdf");
     chosen.exact = solving.traits.exact;
     chosen.stabilization = fitting_stabilization(chosen.formulation, settings.stabilization, chosen.notes);
   }

@@ -33,8 +33,13 @@ Summary Simulation::summary() { return loop_->summary(); }
 SavedRun Simulation::save() { return loop_->save(); }
 void Simulation::restore(const SavedRun& saved) { loop_->restore(saved); }
 
-const MechanismSystem& Simulation::mechanism() const {
-  const auto* mechanism = dynamic_cast<const MechanismSystem*>(&loop_->system());
+void Simulation::set_input(const std::string& name, double value) {
+  mechanism().set_input(name, value);
+  loop_->disturb();
+}
+
+MechanismSystem& Simulation::mechanism() const {
+  auto* const mechanism = dynamic_cast<MechanismSystem*>(&loop_->system());
   if (mechanism == nullptr) throw std::logic_error("this is no run of a mechanism in one piece");
   return *mechanism;
 }

@@ -51,7 +51,11 @@ class Simulation {
   /// How it went so far.
   Summary summary();
 
-  /// All that is to be known to go on from here.
+  /// An input of a mechanism in one piece keeps the value that it is set to, from now on. Throws InputError if there is none of
+  /// that name, or if it comes from recorded data.
+  void set_input(const std::string& name, double value);
+
+  /// All that is to be known to go on from here. Inputs that were set stay as they are.
   SavedRun save();
   /// Goes back, or on, to what a run of the same model saved. Throws InputError if it cannot be of that model.
   void restore(const SavedRun& saved);
@@ -65,7 +69,7 @@ class Simulation {
   bool is_exact() const;
 
  private:
-  const MechanismSystem& mechanism() const;
+  MechanismSystem& mechanism() const;
 
   std::unique_ptr<TimeLoop> loop_;
 };

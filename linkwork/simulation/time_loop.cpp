@@ -198,7 +198,7 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
 
 /// One accepted step, with the rows that fall into it.
 bool TimeLoop::step() {
-  if (!gets_on()) return false;
+  if (!gets_on() || (disturbed_ && !begin_anew())) return false;
   const double h = next_step_size();
   if (watch_ && h <= kSameTime * std::max(1.0, std::abs(now_.t))) {
     next_ = now_;
@@ -211,6 +211,14 @@ bool TimeLoop::step() {
   if (!take_step(h)) return false;
   if (Status status = equations_->project(next_); !status.ok()) return stop(blame(next_.t - now_.t, status.trouble));
   return evaluate_next() && find_event() && finish_step();
+}
+
+bool TimeLoop::begin_anew() {
+  disturbed_ = false;
+  if (const Status status = evaluate(now_, rates_); !status.ok()) return stop(status.trouble);
+  integrator_->forget();
+  if (watch_) begin_watching();
+  return true;
 }
 
 double TimeLoop::natural_step_end() const {

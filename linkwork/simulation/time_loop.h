@@ -19,8 +19,7 @@ class TimeLoop {
   explicit TimeLoop(std::unique_ptr<MovingSystem> system);
   ~TimeLoop();
 
-  MovingSystem& system() { return *system_; }
-  const MovingSystem& system() const { return *system_; }
+  MovingSystem& system() const { return *system_; }
   const Moment& now() const { return now_; }
   bool has_fixed_steps() const { return !adaptive_ && !integrator_->controls_step(); }
   void observe(const Observer& observer) { observer_ = system_->wrapped(observer); }
@@ -29,6 +28,8 @@ class TimeLoop {
   bool advance(double end, bool one_step);
   /// To the end of the settings, checkpoints included.
   Summary run();
+  /// Something was changed from outside: the next step begins anew.
+  void disturb() { disturbed_ = true; }
   /// As it stands.
   Summary summary();
   SavedRun save();
@@ -46,6 +47,7 @@ class TimeLoop {
 
   // Steps: time_loop.cpp.
   bool step();
+  bool begin_anew();
   double natural_step_end() const;
   double next_step_size();
   Status attempt(double h);
@@ -87,7 +89,7 @@ class TimeLoop {
 
   Moment now_, next_, inside_;
   VecX<double> rates_, next_rates_, inside_rates_;
-  bool started_ = false, stopped_ = false, interrupted_ = false;
+  bool started_ = false, stopped_ = false, interrupted_ = false, disturbed_ = false;
   double end_ = std::numeric_limits<double>::infinity();  // of what is asked for
   bool adaptive_ = false;
   double h_ = 0.0;        // the next step's size, if adaptive

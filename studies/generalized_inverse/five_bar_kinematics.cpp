@@ -118,8 +118,7 @@ Driven driven_linkage(const StudyContext& context, double end) {
   Spec spec = read_model_file(context.models / "five_bar_driven.toml");
   spec.settings.end = end;
   spec.settings.output_every = 5e-3;
-  const Model model = build_model(spec);
-  KinematicMotion motion(model);
+  Simulation motion = kinematic_motion(build_model(spec));
   const auto index = [&](const char* name) {
     return static_cast<std::size_t>(std::ranges::find(motion.columns(), name) - motion.columns().begin());
   };
