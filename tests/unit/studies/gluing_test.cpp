@@ -13,7 +13,7 @@ namespace {
 TEST(GluingStudy, KeepsTheSpeedOfFreelyMovingLinksThroughFlatPositions) {
   StudyContext context;
   context.quick = true;
-  context.models = test::models_folder();
+  context.models = test::source_dir() / "models";
   const StudyResult result = gluing_study().run(context);
   for (const Part& part : result.parts) {
     const auto claim = std::ranges::find(part.claims, "cartesian", &Claim::id);
