@@ -138,6 +138,13 @@ Status EquationsOfMotion::solve() {
   return loaded_.empty() ? formulation_->solve(system_, solution_) : find_loads();
 }
 
+/// A force that counts: the weight of the mechanism, or what moves it by its length in a second.
+static double weight(const Model& model) {
+  double mass = 0.0;
+  for (const Body& body : model.bodies) mass += body.mass;
+  return mass * std::max(model.tree.gravity.norm(), model.units.rate > 0.0 ? 0.0 : model.units.length);
+}
+
 /// The normal forces n that come of friction under loads x are affine, n = n0 + N (x - x0), so that one step of Newton's method
 /// on n(x) = x finds them.
 Status EquationsOfMotion::find_loads() {
@@ -146,12 +153,13 @@ Status EquationsOfMotion::find_loads() {
   loads_.resize(count);
   for (Eigen::Index i = 0; i < count; ++i) loads_[i] = system_.load(loaded_[static_cast<std::size_t>(i)]);
   if (Status status = solve_with_loads(loads_, found_); !status.ok()) return status;
+  const double unit = weight(model());
   const auto is_found = [&](double tolerance) {
-    return (found_ - loads_).cwiseAbs().maxCoeff() <= tolerance * std::max(1.0, found_.cwiseAbs().maxCoeff());
+    return (found_ - loads_).cwiseAbs().maxCoeff() <= tolerance * std::max(unit, found_.cwiseAbs().maxCoeff());
   };
   if (is_found(kSame)) return {};
   response_.resize(count, count);
-  const double shift = std::max(1.0, loads_.cwiseAbs().maxCoeff());
+  const double shift = std::max(unit, loads_.cwiseAbs().maxCoeff());
   for (Eigen::Index j = 0; j < count; ++j) {
     probe_ = loads_;
     probe_[j] += shift;

@@ -105,6 +105,8 @@ void Frictions::take_part(ContactPoint& point, std::size_t k, bool as_in_force) 
   point.lets_go = kind(k) == Kind::kStick && at_limit_[k] != 0;
   if (now_.model.frictions[k].normal_row < 0) point.load = now_.system().evaluate(now_.model.frictions[k].load);
   const bool is_slow = slip.norm() <= still(k);
+  // With others that stop at this instant, whether its own watch has told or not.
+  if (!as_in_force && kind(k) == Kind::kSlip && is_slow) ended_[k] = 1;
   const bool slides = as_in_force ? kind(k) == Kind::kSlip : kind(k) != Kind::kStick && ended_[k] == 0 && !is_slow;
   if (!slides) return;
   point.slides = std::max(slip.norm(), 1e-300);
