@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <system_error>
@@ -53,12 +54,30 @@ class Base64 {
   int held_ = 0;
 };
 
-/// The columns one after another; time always in full precision.
+bool is_constant(const ThinnedRows& rows, std::size_t column) {
+  if (column == 0 || rows.size() == 0) return false;
+  const double first = rows.at(0, column);
+  if (!std::isfinite(first)) return false;
+  for (std::size_t row = 1; row < rows.size(); ++row)
+    if (rows.at(row, column) != first) return false;
+  return true;
+}
+
+/// Columns that never change, and their values.
+Json constants(const ThinnedRows& rows) {
+  Json all = Json::array();
+  for (std::size_t column = 0; column < rows.columns(); ++column)
+    if (is_constant(rows, column)) all.push_back({column, rows.at(0, column)});
+  return all;
+}
+
+/// The other columns one after another; time always in full precision.
 std::string encoded(const ThinnedRows& rows, ReportPrecision precision) {
   std::string text;
   text.reserve(rows.size() * rows.columns() * 11);
   Base64 base64(text);
-  for (std::size_t column = 0; column < rows.columns(); ++column)
+  for (std::size_t column = 0; column < rows.columns(); ++column) {
+    if (is_constant(rows, column)) continue;
     for (std::size_t row = 0; row < rows.size(); ++row) {
       const double value = rows.at(row, column);
       if (column == 0 || precision == ReportPrecision::kFloat64)
@@ -66,6 +85,7 @@ std::string encoded(const ThinnedRows& rows, ReportPrecision precision) {
       else
         base64.add(static_cast<float>(value));
     }
+  }
   base64.finish();
   return text;
 }
@@ -103,6 +123,7 @@ std::string report_html(std::string_view page, std::span<const ReportRun> runs, 
                             {"all_rows", run.rows.all()},
                             {"stride", run.rows.stride()},
                             {"float64", precision == ReportPrecision::kFloat64},
+                            {"constant", constants(run.rows)},
                             {"data", encoded(run.rows, precision)}});
   return page_html(page, json.dump(-1, ' ', false, Json::error_handler_t::replace), following);
 }

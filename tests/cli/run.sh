@@ -8,7 +8,7 @@ expect 0 'four-bar: 3 bodies, 3 joints, 1 degree of freedom' "$LINKWORK" run "$m
 has 'TA coordinates, schur (auto), projection, rk4 (steps of 0.001 s)'
 has '0.5 s in 500 steps'
 has '2 rows, rank 2'
-has 'out/four-bar/trajectory.csv (51 rows, 26 columns)'
+has 'out/four-bar/trajectory.csv (51 rows, 44 columns)'
 has 'out/four-bar/summary.json'
 
 # The files keep the contract.
@@ -22,7 +22,7 @@ rows = list(csv.reader(text.splitlines()))
 joints = ["theta", "alpha", "phi"]
 expected = ["t"] + [f"{kind}.{joint}" for kind in "qva" for joint in joints]
 expected += ["lambda.cut.x", "lambda.cut.y"]
-expected += [f"{kind}.cut.{axis}" for kind in ("force", "torque") for axis in "xyz"]
+expected += [f"{kind}.{of}.{axis}" for kind in ("force", "torque") for of in joints + ["cut"] for axis in "xyz"]
 expected += ["energy.kinetic", "energy.potential", "energy.total", "error.position", "error.velocity"]
 expected += ["p.C.x", "p.C.y", "p.C.z"]
 assert rows[0] == expected, rows[0]
@@ -37,7 +37,7 @@ with open("out/four-bar/summary.json") as file:
     summary = json.load(file)
 assert list(summary) == ["model", "coordinates", "formulation", "stabilization", "integrator", "glue", "ranks", "threads", "status",
                          "steps", "rejected_steps", "evaluations", "wall_seconds", "simulated_seconds", "constraint_error",
-                         "energy_drift", "dof", "rank", "redundant", "events", "final", "warnings", "notes"], list(summary)
+                         "energy_drift", "dof", "rank", "redundant", "not_unique", "events", "final", "warnings", "notes"], list(summary)
 assert set(summary["constraint_error"]) == {"position_max", "velocity_max"}
 assert summary["model"] == "four-bar" and summary["status"] == "done"
 assert (summary["coordinates"], summary["formulation"], summary["stabilization"], summary["integrator"]) == (

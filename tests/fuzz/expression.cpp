@@ -17,9 +17,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace linkwork;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::map<std::string, double> constants{{"a", 2.0}, {"omega", -0.5}};
+  Vocabulary vocabulary;
+  vocabulary.changing = {"gain"};
   for (const Variables allowed : {Variables::kNone, Variables::kState, Variables::kEvent}) {
     try {
-      const Expression expression = Expression::parse(text, constants, allowed, {"model.toml", 1, 1}, {"gain"});
+      const Expression expression = Expression::parse(text, constants, allowed, {"model.toml", 1, 1}, vocabulary);
       const std::vector<double> slots(expression.variables().size(), 0.5);
       const std::vector<Jet> jets(expression.variables().size(), Jet(0.5, 1.0, -1.0));
       const double value = expression.evaluate<double>(slots);

@@ -141,6 +141,7 @@ interface EncodedRun {
   all_rows: number;
   stride: number;
   float64: boolean;
+  constant: [number, number][]; // columns that never change, and their values: not in data
   data: string;
 }
 
@@ -249,9 +250,12 @@ function decode(run: EncodedRun): Column[] {
   const text = atob(run.data);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  const constants = new Map(run.constant);
   let at = 0;
   return run.scene.columns.map((_, index) => {
     const wide = index === 0 || run.float64;
+    const constant = constants.get(index);
+    if (constant !== undefined) return (wide ? new Float64Array(run.rows) : new Float32Array(run.rows)).fill(constant);
     const length = run.rows * (wide ? 8 : 4);
     const part = bytes.buffer.slice(at, at + length);
     at += length;
