@@ -2,11 +2,13 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <vector>
 
 #include "linkwork/transport/block_gram_schmidt.h"
 #include "linkwork/transport/gram_schmidt_timing.h"
+#include "linkwork/transport/mpi_world.h"
 #include "linkwork/transport/row_gram_schmidt.h"
 #include "tests/mpi/world.h"
 
@@ -38,6 +40,19 @@ TEST(MpiWorld, GathersSharesOfUnequalLength) {
   for (int i = mine.begin; i < mine.end; ++i) data[static_cast<std::size_t>(i)] = i;
   world().gather(data, ends);
   EXPECT_EQ(data, whole);
+}
+
+TEST(MpiWorld, MakesAGroupOfItsFirstRanks) {
+  for (int count = 1; count <= world().size(); ++count) {
+    const std::unique_ptr<Transport> group = first_ranks(count);
+    ASSERT_EQ(group != nullptr, world().rank() < count);
+    if (!group) continue;
+    EXPECT_EQ(group->size(), count);
+    EXPECT_EQ(group->rank(), world().rank());
+    std::vector<double> data(3, group->rank());
+    group->broadcast(data, count - 1);
+    EXPECT_EQ(data, std::vector<double>(3, count - 1));
+  }
 }
 
 TEST(MpiWorld, AddsUpInTheOrderOfTermsWhateverTheNumberOfRanks) {
