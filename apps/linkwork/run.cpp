@@ -159,14 +159,15 @@ class Writing {
 
   Observer prepare(const ReadyRun& ready) {
     check_pace(job_, ready.simulation.has_fixed_steps());
-    const bool is_process = job_.options.settings.thread_count() == 1;
-    if (ready.modules != nullptr && is_process)
-      watch_ranks(ready.transport, work_of_ranks(ready.modules->workshop()), advice_after_death(job_));
     together(ready.transport, [&](Inputs&) {
       if (ready.transport.rank() == 0)
         results_ = std::make_unique<Results>(job_.options, job_.spec, ready.model, ready.simulation.columns(), job_.checkpoints,
                                              job_.from);
     });
+    // Not before it is clear that there will be a run: a rank that refuses it has not died.
+    const bool is_process = job_.options.settings.thread_count() == 1;
+    if (ready.modules != nullptr && is_process)
+      watch_ranks(ready.transport, work_of_ranks(ready.modules->workshop()), advice_after_death(job_));
     Observer observer{.go_on = [] { return !interrupted(); }};
     if (job_.checkpoints) {
       observer.checkpoint = [](const SavedRun&) {};

@@ -28,9 +28,57 @@ constexpr std::array<Published, 8> kPublished{{{24, 0, 1.3069e-31, 0.00563109, 1
 
 const std::vector<std::string> kPoints{"front", "hub1", "hub6"};
 
-/// It floats, and turns over by and by, as in the paper. The suspensions are stiff enough, and the wheels turn fast enough, to
-/// show what the methods differ in.
+/// It floats, and turns over by and by, as in the paper.
 const Mechanism kRover{"rover", {{"rig", "0"}, {"k_bar", "5.6e5"}, {"c_bar", "30"}, {"turning", "40"}, {"shake", "1500"}}};
+
+/// The paper prints no data, and these were chosen among others for ratios like the paper's. So the ratios are also taken with
+/// data that were not: the ready model's own, and wheels that turn slower and faster.
+struct Data {
+  std::string name;
+  Mechanism mechanism;
+};
+
+std::vector<Data> all_data() {
+  std::vector<Data> all{{"of the ready model", {"rover", {{"rig", "0"}}}}};
+  for (const char* turning : {"20", "40", "60"}) {
+    all.push_back({fmt::format("those used here, wheels at {} rad/s", turning), kRover});
+    for (auto& [name, value] : all.back().mechanism.set)
+      if (name == "turning") value = turning;
+  }
+  return all;
+}
+
+/// Without error control: constraint error of FA over that of TA, fidelity error of FA over that of CE; by data.
+struct Ratios {
+  std::vector<double> constraint, fidelity;
+};
+
+Ratios ratios_by_data(StudyContext& context, const Span& span, Part& part) {
+  Ratios ratios;
+  Table table{"Ratios of errors without error control, with other data",
+              {"data", "constraint error, FA / TA (paper 4600)", "fidelity error, FA / CE (paper 3.9)"}};
+  for (const Data& data : all_data()) {
+    context.progress("rover, data " + data.name);
+    const Run reference = reference_run(context, data.mechanism, span.end, span.every);
+    const auto errors = [&](std::size_t k) {
+      const Run one = run(context, data.mechanism, with_early_elimination(methods()[k]), span);
+      return std::pair{one.mean_error, point_distance(one, reference, kPoints)};
+    };
+    const auto ce = errors(0), ta = errors(2), fa = errors(5);
+    ratios.constraint.push_back(fa.first / ta.first);
+    ratios.fidelity.push_back(fa.second / ce.second);
+    table.rows.push_back({data.name, ratios.constraint.back(), ratios.fidelity.back()});
+  }
+  table.caption = "The data used here were chosen for ratios like the paper's; those of the other rows were not.";
+  part.tables.push_back(std::move(table));
+  return ratios;
+}
+
+/// A claim about ratios holds if it does so with all data.
+Holds verdict_over(const std::vector<double>& ratios, double least) {
+  const auto enough = std::ranges::count_if(ratios, [least](double ratio) { return ratio > least; });
+  return enough == std::ssize(ratios) ? Holds::kYes : enough > 0 ? Holds::kPartly : Holds::kNo;
+}
 
 /// The eight methods at one step size.
 struct Comparison {
@@ -133,6 +181,8 @@ std::string range_of(const std::vector<double>& values, std::size_t first, std::
   return fmt::format("{:.3g} to {:.3g}", *low, *high);
 }
 
+std::string range_of(const std::vector<double>& values) { return range_of(values, 0, values.size()); }
+
 void judge_motion(const Comparison& m, Part& part) {
   double apart = 0.0;
   for (std::size_t k = 1; k < methods().size(); ++k)
@@ -183,7 +233,7 @@ void judge_runs(const Comparison& m, Part& part) {
        verdict(as_published(0) && as_published(2) && as_published(5)), "the model is built to these counts"});
 }
 
-void judge_errors(const Comparison& m, Part& part) {
+void judge_errors(const Comparison& m, const Ratios& ratios, Part& part) {
   const double ce = std::max(m.runs[0].largest_error, m.runs[1].largest_error);
   part.claims.push_back(
       {"ce-constraint-error", "CE keeps the constraints to rounding without error control", "1.3e-31 and 3.7e-15",
@@ -191,12 +241,14 @@ void judge_errors(const Comparison& m, Part& part) {
                    m.runs[1].largest_error),
        verdict(ce < 1e-13),
        "positions of a vehicle of some metres are known to about 1e-16 m; 1e-31 must be a square or a sum that vanishes"});
-  part.claims.push_back({"fa-constraint-error", "Without error control FA violates its constraints far more than TA does",
-                         "2.4e-9 against 5.2e-13: 4600 times",
-                         fmt::format("{:.1e} m against {:.1e} m: {:.0f} times", m.runs[5].mean_error, m.runs[2].mean_error,
-                                     m.runs[5].mean_error / m.runs[2].mean_error),
-                         verdict(m.runs[5].mean_error > 100.0 * m.runs[2].mean_error),
-                         "both drift with the errors of the integrator; FA in 162 rows, and by the turning wheels"});
+  part.claims.push_back(
+      {"fa-constraint-error", "Without error control FA violates its constraints far more than TA does",
+       "2.4e-9 against 5.2e-13: 4600 times",
+       fmt::format("{:.1e} m against {:.1e} m: {:.0f} times; {} times over all data tried", m.runs[5].mean_error,
+                   m.runs[2].mean_error, m.runs[5].mean_error / m.runs[2].mean_error, range_of(ratios.constraint)),
+       verdict_over(ratios.constraint, 100.0),
+       "it depends on the data, of which the paper prints none; those used here were chosen for a ratio like the paper's. FA "
+       "drifts in 162 rows, and most by wheels that turn fast"});
   const auto ratio = [&](std::size_t k) { return m.fidelity[k] / m.fidelity[0]; };
   part.claims.push_back({"fidelity-same", "CE, TA and TA with Baumgarte's method have the same fidelity error", "0.00563",
                          fmt::format("between {:.5g} and {:.5g} times that of CE", std::min({ratio(1), ratio(2), ratio(3)}),
@@ -205,9 +257,12 @@ void judge_errors(const Comparison& m, Part& part) {
                          "the drift of TA adds to it"});
   part.claims.push_back(
       {"fidelity", "Without error control the fidelity error of FA is four times that of CE", "0.0218 against 0.0056: 3.9",
-       fmt::format("{:.2g} m against {:.2g} m: {:.2f}", m.fidelity[5], m.fidelity[0], ratio(5)), verdict(ratio(5) > 1.5),
-       "FA integrates the rotations of the wheels, where joint coordinates integrate an angle, and errs more the longer it "
-       "runs: in the first tenths of a second the suspensions' share, which all methods have, is larger"});
+       fmt::format("{:.2g} m against {:.2g} m: {:.2f} times; {} times over all data tried", m.fidelity[5], m.fidelity[0],
+                   ratio(5), range_of(ratios.fidelity)),
+       verdict_over(ratios.fidelity, 1.5),
+       "it depends on the data, of which the paper prints none; those used here were chosen for a ratio like the paper's. FA "
+       "integrates the rotations of the wheels, where joint coordinates integrate an angle, and errs more the faster they turn "
+       "and the longer it runs"});
   part.claims.push_back(
       {"fidelity-controlled", "With error control, TA (projection) and FA (Baumgarte) have twice the fidelity error of CE",
        "0.0100 and 0.0108 against 0.0056: 1.8 and 1.9",
@@ -248,12 +303,14 @@ void rover(StudyContext& context, StudyResult& result) {
   const Span span{context.quick ? 0.3 : 3.0, 1e-3, 0.01};
   Part& part = result.add_part(
       "Table 1 and Figure 5: a rover on six wishbone suspensions",
-      fmt::format("The vehicle of the paper, as far as it is described: 31 bodies, a free chassis and six suspensions with a "
-                  "planar four-bar each, springs, gravity, and sinusoidal forces on the wheels that are out of phase. It floats: "
-                  "constant forces on the wheels carry its weight. Masses, dimensions, springs and forces are ours "
-                  "(`models/rover.toml` with rig=0, k_bar=5.6e5, c_bar=30, turning=40, shake=1500). {:g} s with steps of 1 ms of "
-                  "the fourth-order Runge-Kutta method.",
-                  span.end));
+      fmt::format(
+          "The vehicle of the paper, as far as it is described: 31 bodies, a free chassis and six suspensions with a "
+          "planar four-bar each, springs, gravity, and sinusoidal forces on the wheels that are out of phase. It floats: "
+          "constant forces on the wheels carry its weight. Masses, dimensions, springs and forces are ours "
+          "(`models/rover.toml` with rig=0, k_bar=5.6e5, c_bar=30, turning=40, shake=1500), chosen among "
+          "a dozen sets for ratios of errors like the paper's; a table gives these ratios with other data. {:g} s with steps "
+          "of 1 ms of the fourth-order Runge-Kutta method.",
+          span.end));
   FreeCores cores(1);
   const Comparison measured = compare(context, span, context.quick ? 1 : 5);
   cores.look();
@@ -267,7 +324,7 @@ void rover(StudyContext& context, StudyResult& result) {
   part.figures.push_back(std::move(turning));
   judge_motion(measured, part);
   judge_runs(measured, part);
-  judge_errors(measured, part);
+  judge_errors(measured, ratios_by_data(context, span, part), part);
   judge_times(measured, cores, part);
 }
 
