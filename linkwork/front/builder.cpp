@@ -191,7 +191,7 @@ Builder::Entry Builder::point_sensor(const std::string& name, const Frame& frame
 }
 
 Builder::Entry Builder::sensor(const std::string& name, const std::string& expression) {
-  return add("sensor", {{"name", name}, {"type", "expression"}, {"value", expression}});
+  return add("sensor", {{"name", name}, {"type", "expression"}, {"expression", expression}});
 }
 
 Document Builder::document() const {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "examples/rocker_module.h"
@@ -199,6 +201,72 @@ TEST(Controller, SampledInCodeEqualsTheSameLawSteppedByHand) {
     EXPECT_LT((sampled.state().q - by_hand.state().q).cwiseAbs().maxCoeff(), 1e-12) << coordinates;
     EXPECT_LT((sampled.state().v - by_hand.state().v).cwiseAbs().maxCoeff(), 1e-12) << coordinates;
   }
+}
+
+/// The same law in four forms: expression, table and state of the model, custom force.
+TEST(Controller, ALawIsTheSameAsExpressionTableStateAndCustomForce) {
+  const auto with = [](const std::function<void(lw::Builder&)>& add) {
+    lw::Builder b = four_bar();
+    add(b);
+    return lw::run(b.build(), {.end = 1.0, .step = 1e-3});
+  };
+  const lw::Results expression = with([](lw::Builder& b) { b.torque("theta", "40*(1.2 - q.theta) - 8*v.theta"); });
+  const lw::Results table = with([](lw::Builder& b) {
+    b.table("gain", {-10, 10}, {-400, 400});
+    b.sensor("error", "1.2 - q.theta");
+    b.torque("theta", "gain(s.error) - 8*v.theta");
+  });
+  const lw::Results state = with([](lw::Builder& b) {
+    b.state("turned", "v.theta", 1.5708);
+    b.torque("theta", "40*(1.2 - z.turned) - 8*v.theta");
+  });
+  const lw::Results custom = with([](lw::Builder& b) {
+    b.force(
+        [](const lw::Kinematics& k, lw::Forces& f) { f.on_joint("theta", 40.0 * (1.2 - k.q("theta")) - 8.0 * k.v("theta")); });
+  });
+  for (const lw::Results* other : {&table, &state, &custom}) {
+    EXPECT_LT((expression["q.theta"] - (*other)["q.theta"]).cwiseAbs().maxCoeff(), 1e-12);
+    EXPECT_LT((expression["v.phi"] - (*other)["v.phi"]).cwiseAbs().maxCoeff(), 1e-11);
+    EXPECT_LT(other->summary.energy_drift, 1e-9);
+  }
+}
+
+/// An arm on another, as two modules with a motor each, whose inputs are set from outside: as in one piece.
+TEST(LiveRun, InputsOfModulesAreSetAndRestoredAsInOnePiece) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "linkwork_arms";
+  std::filesystem::create_directories(folder);
+  lw::Builder arm("arm");
+  arm.setting("gravity", lw::list(std::vector{0.0, -9.81, 0.0}));
+  const auto base = arm.body("base", lw::mass(1.0, {0, 0, 0}, Eigen::Matrix3d::Identity() * 0.02));
+  const auto link = arm.body("link", lw::rod({0, 0, 0}, {0.7, 0, 0}, 1.2));
+  arm.free("base", arm.ground(), base);
+  arm.revolute("turn", base, link).position(0.4);
+  arm.torque("turn", "u.motor").input("motor", 0.3);
+  arm.add("port", {{"name", "foot"}, {"body", "base"}});
+  arm.add("port", {{"name", "hand"}, {"body", "link"}, {"at", lw::list(Vector3d(0.7, 0, 0))}});
+  std::ofstream(folder / "arm.toml") << arm.to_toml();
+  lw::Builder both("both");
+  for (const char* name : {"a", "b"}) both.add("module", {{"name", name}, {"file", "arm.toml"}});
+  both.add("connection", {{"name", "first"}, {"type", "weld"}, {"a", "ground"}, {"b", "a.foot"}});
+  both.add("connection", {{"name", "second"}, {"type", "weld"}, {"a", "a.hand"}, {"b", "b.foot"}});
+  const lw::Mechanism m = lw::parse(both.to_toml(), (folder / "both.toml").string());
+  lw::Run modules(m), one_piece(m, {.glue = "none"});
+  for (lw::Run* run : {&modules, &one_piece})
+    run->controller(0.01, [](lw::Run& r) {
+      r.input("a.motor") = 30.0 * (0.5 - r.q("a.turn")) - 3.0 * r.v("a.turn");
+      r.input("b.motor") = -2.0 * r.v("b.turn");
+    });
+  for (lw::Run* run : {&modules, &one_piece}) run->advance_to(0.2);
+  EXPECT_NE(modules.summary().glue, "none");
+  const auto saved = modules.save();
+  for (lw::Run* run : {&modules, &one_piece}) run->advance_to(0.5);
+  EXPECT_NEAR(modules.q("b.turn"), one_piece.q("b.turn"), 1e-8);
+  EXPECT_NEAR(modules.value("u.a.motor"), one_piece.value("u.a.motor"), 1e-6);
+  const double there = modules.q("b.turn");
+  modules.restore(*saved);
+  modules.advance_to(0.5);
+  EXPECT_NEAR(modules.q("b.turn"), there, 1e-12);
+  EXPECT_THAT(complaint([&] { modules.input("a.motr") = 1.0; }), HasSubstr("did you mean 'a.motor'?"));
 }
 
 TEST(Controller, StepsEndAtItsTimesWhateverTheStepAndRowsShowItsNewValue) {
