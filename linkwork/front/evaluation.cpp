@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "linkwork/front/evaluator.h"
+#include "linkwork/analysis/evaluator.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "linkwork/dynamics/state.h"
-#include "linkwork/front/simulation_error.h"
 #include "linkwork/model/custom_force.h"
+#include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork {
 

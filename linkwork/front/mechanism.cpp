@@ -2,15 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/QR>
 #include <algorithm>
-#include <cmath>
 
+#include "linkwork/analysis/inverse_dynamics.h"
 #include "linkwork/front/evaluation.h"
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/simulation/assembly.h"
-#include "linkwork/tree/rnea.h"
 
 namespace linkwork {
 
@@ -36,34 +34,6 @@ std::vector<std::string> coordinate_names(const Model& model, const std::vector<
     for (std::size_t k = 0; k < (joint.*places).size(); ++k)
       names[static_cast<std::size_t>((joint.*places)[k])] = coordinate_name(joint, (joint.kind->*components)[k]);
   return names;
-}
-
-/// Directions of motion that the constraints leave: columns that are orthonormal, A N = 0.
-MatX<double> free_directions(Evaluator& at) {
-  const MatX<double>& A = at.system().jacobian();
-  std::vector<int> independent;
-  for (int row = 0; row < A.rows(); ++row)
-    if (at.system().is_active(row) && !at.solution().dependent[static_cast<std::size_t>(row)]) independent.push_back(row);
-  const auto nv = at.model().tree.nv;
-  if (independent.empty()) return MatX<double>::Identity(nv, nv);
-  const Eigen::HouseholderQR<MatX<double>> qr(A(independent, Eigen::all).transpose());
-  return MatX<double>(qr.householderQ()).rightCols(nv - std::ssize(independent));
-}
-
-void check_allowed(Evaluator& at, const VecX<double>& vdot) {
-  constexpr double kOff = 1e-6;
-  const MatX<double>& A = at.system().jacobian();
-  const VecX<double>& b = at.system().terms().b;
-  for (int row = 0; row < A.rows(); ++row) {
-    if (!at.system().is_active(row)) continue;
-    const double off = A.row(row).dot(vdot) - b[row];
-    const double size = A.row(row).cwiseAbs().dot(vdot.cwiseAbs()) + std::abs(b[row]);
-    if (std::abs(off) > kOff * size)
-      throw InputError({},
-                       fmt::format("the accelerations would open '{}' by {:.3g} per s^2",
-                                   at.model().rows[static_cast<std::size_t>(row)].name, off),
-                       "accelerations that the constraints allow");
-  }
 }
 
 }  // namespace
@@ -121,40 +91,7 @@ Evaluation Mechanism::evaluate(const State& state, const std::map<std::string, d
 
 VecX<double> Mechanism::inverse_dynamics(const State& state, const VecX<double>& vdot,
                                          const std::vector<std::string>& actuators) const {
-  constexpr double kOff = 1e-9;
-  Evaluation evaluation = evaluate(state);
-  Evaluator& at = evaluation.evaluator();
-  const Tree& tree = at.model().tree;
-  if (vdot.size() != tree.nv || !vdot.allFinite())
-    throw InputError({}, fmt::format("there are {} accelerations", vdot.size()), fmt::format("{} finite numbers", tree.nv));
-  check_allowed(at, vdot);
-  at.refresh();
-  VecX<double> needed(tree.nv);
-  linkwork::inverse_dynamics(tree, vdot.data(), at.system().work(), needed);
-  needed -= at.system().work().tau;
-  if (actuators.empty() && at.model().row_count() == 0) return needed;
-
-  const MatX<double> N = free_directions(at);
-  MatX<double> drive = MatX<double>::Identity(tree.nv, tree.nv);
-  if (!actuators.empty()) {
-    drive.setZero(tree.nv, std::ssize(actuators));
-    for (std::size_t k = 0; k < actuators.size(); ++k) {
-      const Coordinate& coordinate = at.names().velocities.at(actuators[k]);
-      const Joint& joint = at.model().joints[coordinate.joint()];
-      if (!joint.in_state())
-        throw InputError({}, fmt::format("'{}' is a coordinate of a joint that is cut", actuators[k]), "one of the tree");
-      drive(joint.v[static_cast<std::size_t>(coordinate.component)], static_cast<Eigen::Index>(k)) = 1.0;
-    }
-  }
-  const MatX<double> reach = N.transpose() * drive;
-  const VecX<double> wanted = N.transpose() * needed;
-  const VecX<double> efforts = reach.completeOrthogonalDecomposition().solve(wanted);
-  if (const double off = (reach * efforts - wanted).norm(); off > kOff * std::max(wanted.norm(), needed.norm()))
-    throw InputError({},
-                     fmt::format("the actuators {} leave motions that they cannot drive ({} of {})", listed(actuators),
-                                 N.cols() - reach.completeOrthogonalDecomposition().rank(), N.cols()),
-                     "an actuator for each degree of freedom");
-  return efforts;
+  return efforts_for(evaluate(state).evaluator(), vdot, actuators);
 }
 
 Mechanism Mechanism::with(CustomForce force) const {

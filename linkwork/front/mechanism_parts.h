@@ -4,7 +4,7 @@
 #include <mutex>
 #include <string>
 
-#include "linkwork/front/evaluator.h"
+#include "linkwork/analysis/evaluator.h"
 #include "linkwork/front/mechanism.h"
 #include "linkwork/modules/model_run.h"
 

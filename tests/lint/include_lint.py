@@ -20,6 +20,7 @@ LAYERS = [
     {"switching"},
     {"simulation"},
     {"modules"},
+    {"analysis"},
     {"io"},
     {"front"},
 ]

@@ -1,9 +1,9 @@
-#include "linkwork/front/evaluator.h"
+#include "linkwork/analysis/evaluator.h"
 
-#include "linkwork/front/evaluation.h"
 #include "linkwork/model/settable_input.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/method_choice.h"
+#include "linkwork/simulation/simulation_error.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -33,7 +33,10 @@ Evaluator::Evaluator(std::shared_ptr<const Model> model)
       names_(*model_),
       equations_(exact_equations(*model_)),
       kinematics_(names_, equations_->system()),
-      reactions_(*model_) {}
+      reactions_(*model_) {
+  for (std::size_t k = 0; k < model_->inputs.size(); ++k)
+    if (!model_->inputs[k].data && !model_->inputs[k].is_copy) settable_.push_back(static_cast<int>(k));
+}
 
 void Evaluator::set_modes(const Modes* modes) {
   if (modes != nullptr)
@@ -44,12 +47,21 @@ void Evaluator::set_modes(const Modes* modes) {
 }
 
 void Evaluator::evaluate(const State& state, const std::map<std::string, double>& inputs) {
+  for (std::size_t k = 0; k < model_->inputs.size(); ++k) system().release_input(static_cast<int>(k));
+  for (const auto& [name, value] : inputs) system().set_input(static_cast<int>(settable_input(model_->inputs, name)), value);
+  solve(state);
+}
+
+void Evaluator::evaluate(const State& state, const VecX<double>& inputs) {
+  for (std::size_t k = 0; k < settable_.size(); ++k) system().set_input(settable_[k], inputs[static_cast<Eigen::Index>(k)]);
+  solve(state);
+}
+
+void Evaluator::solve(const State& state) {
   const Tree& tree = model_->tree;
   if (state.q.size() != tree.nq || state.v.size() != tree.nv)
     throw InputError({}, fmt::format("the state has {} positions and {} velocities", state.q.size(), state.v.size()),
                      fmt::format("{} and {}", tree.nq, tree.nv));
-  for (std::size_t k = 0; k < model_->inputs.size(); ++k) system().release_input(static_cast<int>(k));
-  for (const auto& [name, value] : inputs) system().set_input(static_cast<int>(settable_input(model_->inputs, name)), value);
   state_ = state;
   if (state_.z.size() < std::ssize(model_->states)) equations_->start(state_);
   reactions_known_ = false;

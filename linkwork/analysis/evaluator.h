@@ -20,6 +20,7 @@ class Evaluator {
   const Model& model() const { return *model_; }
   const ModelNames& names() const { return names_; }
   const SystemKinematics& kinematics() const { return kinematics_; }
+  EquationsOfMotion& equations() { return *equations_; }
   System& system() { return equations_->system(); }
   const Solution& solution() const { return equations_->solution(); }
   const State& state() const { return state_; }
@@ -28,12 +29,19 @@ class Evaluator {
   void set_modes(const Modes* modes);
   /// Throws SimulationError if there is no answer.
   void evaluate(const State& state, const std::map<std::string, double>& inputs);
+  /// With values of all inputs that can be set, in their order.
+  void evaluate(const State& state, const VecX<double>& inputs);
+  /// Positions in Model::inputs of those that can be set.
+  const std::vector<int>& settable() const { return settable_; }
   /// Everything as evaluate() left it, for what needs to write into the same places.
   void refresh();
   const JointReactions& reactions();
 
  private:
+  void solve(const State& state);
+
   std::shared_ptr<const Model> model_;
+  std::vector<int> settable_;
   ModelNames names_;
   std::unique_ptr<EquationsOfMotion> equations_;
   SystemKinematics kinematics_;

@@ -1,0 +1,268 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "apps/linkwork/commands.h"
+#include "apps/linkwork/interruption.h"
+#include "apps/linkwork/lists.h"
+#include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/result_folder.h"
+#include "apps/linkwork/terminal.h"
+#include "apps/linkwork/text.h"
+#include "linkwork/io/analysis_file.h"
+#include "linkwork/io/durable_file.h"
+#include "linkwork/io/motion_file.h"
+#include "linkwork/io/page.h"
+#include "linkwork/io/trajectory_file.h"
+#include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/simulation.h"
+#include "linkwork/simulation/simulation_error.h"
+
+namespace linkwork::cli {
+namespace {
+
+constexpr std::size_t kMostLines = 12;
+
+struct AnalysisOptions {
+  ModelArgument model;
+  std::optional<std::string> out, at, actuators, motion, end, every;
+  bool quiet = false;
+
+  CLI::App* add_to(CLI::App& program, const char* name, const char* summary, const char* footer) {
+    CLI::App* const app = program.add_subcommand(name, summary);
+    model.add_to(*app);
+    app->add_option("--out", out, fmt::format("folder for the results; default out/<model name>-{}", name))->option_text("DIR");
+    app->add_flag("--quiet", quiet, "print nothing but errors");
+    app->footer(footer);
+    return app;
+  }
+  void add_at(CLI::App& app, const char* standard) {
+    app.add_option("--at", at, fmt::format("where: start, equilibrium, or a time of its motion in s; default {}", standard))
+        ->option_text("WHERE");
+  }
+};
+
+std::shared_ptr<const Model> read_model(const AnalysisOptions& options) {
+  return std::make_shared<const Model>(build_model(options.model.read()));
+}
+
+void print_found(const Model& model, const Equilibrium& found) {
+  print("{}: {} equilibrium, forces balanced to {:.1e} in {}\n", model.name, found.stable ? "a stable" : "an unstable",
+        found.residual, counted(found.iterations, "iteration"));
+}
+
+int tell_none(const Model& model, const Equilibrium& found) {
+  complain("{} has no equilibrium that could be found: {}", model.name, found.status);
+  return kFailed;
+}
+
+void print_file(const AnalysisOptions& options, const ResultFolder& folder, const char* file) {
+  if (!options.quiet) print_line("results", (folder / file).string());
+}
+
+int find_rest(const AnalysisOptions& options) {
+  const auto model = read_model(options);
+  ReducedMotion motion(model);
+  const Equilibrium found = find_equilibrium(model, motion);
+  const ResultFolder folder(options.out, model->name + "-equilibrium");
+  write_text_file(folder / "equilibrium.json", equilibrium_json(found, motion));
+  if (!found.found) return tell_none(*model, found);
+  if (!options.quiet) {
+    print_found(*model, found);
+    std::size_t shown = 0;
+    for (const Joint& joint : model->joints)
+      for (std::size_t k = 0; k < joint.q.size() && shown < kMostLines; ++k, ++shown)
+        print_line(shown == 0 ? "positions" : "",
+                   fmt::format("q.{} = {:.9g}", coordinate_name(joint, joint.kind->positions[k]), found.state.q[joint.q[k]]));
+  }
+  print_file(options, folder, "equilibrium.json");
+  return kDone;
+}
+
+/// Brings `motion` to where --at says. Returns why that cannot be, or nothing.
+std::optional<int> go_there(const AnalysisOptions& options, const std::shared_ptr<const Model>& model,
+                            const std::string& standard, ReducedMotion& motion) {
+  const std::string where = options.at.value_or(standard);
+  if (where == "equilibrium") {
+    const Equilibrium found = find_equilibrium(model, motion);
+    if (!found.found) return tell_none(*model, found);
+    if (!options.quiet) print_found(*model, found);
+    return {};
+  }
+  if (where == "start") {
+    AssemblyReport report;
+    motion.begin(assemble(*model, report));
+    return {};
+  }
+  const double t = parse_positive(where, "--at");
+  Model in_tree = *model;
+  in_tree.settings.coordinates = {"TA", {}, {}};
+  Simulation run(std::move(in_tree));
+  if (!run.advance_to(t)) throw SimulationError(run.summary().status);
+  const Modes modes = run.equations().system().modes();
+  motion.begin(run.state(), model->has_events() ? &modes : nullptr);
+  return {};
+}
+
+std::string in_words(const LinearModel::Eigenvalue& each) {
+  return fmt::format("{:.9g} {} {:.9g}i: {:.6g} Hz, damping ratio {:.4g}", each.value.real(), each.value.imag() < 0 ? "-" : "+",
+                     std::abs(each.value.imag()), each.frequency_hz, each.damping_ratio);
+}
+
+int find_linear_model(const AnalysisOptions& options) {
+  const auto model = read_model(options);
+  ReducedMotion motion(model);
+  if (const auto failed = go_there(options, model, "start", motion)) return *failed;
+  const LinearModel linear = linearize(motion);
+  const ResultFolder folder(options.out, model->name + "-linearize");
+  write_text_file(folder / "linearization.json", linearization_json(linear));
+  if (!options.quiet) {
+    print("{}: {}, {}, {}, about t = {:.6g} s\n", model->name, counted(static_cast<long>(linear.states.size()), "state"),
+          counted(static_cast<long>(linear.inputs.size()), "input"), counted(static_cast<long>(linear.outputs.size()), "output"),
+          linear.t);
+    if (!linear.states.empty()) print_line("states", listed(linear.states));
+    for (std::size_t i = 0; i < linear.eigenvalues.size() && i < kMostLines; ++i)
+      print_line(i == 0 ? "eigenvalues" : "", in_words(linear.eigenvalues[i]));
+    if (linear.eigenvalues.size() > kMostLines)
+      print_line("", fmt::format("and {} more", linear.eigenvalues.size() - kMostLines));
+  }
+  print_file(options, folder, "linearization.json");
+  return kDone;
+}
+
+int find_vibrations(const AnalysisOptions& options) {
+  const auto model = read_model(options);
+  ReducedMotion motion(model);
+  if (const auto failed = go_there(options, model, "equilibrium", motion)) return *failed;
+  const std::vector<Mode> modes = find_modes(motion, linearize(motion));
+  const ResultFolder folder(options.out, model->name + "-modes");
+  write_text_file(folder / "modes.json", modes_json(modes));
+  if (!options.quiet) {
+    if (options.at.value_or("equilibrium") != "equilibrium") print("{}\n", model->name);
+    for (std::size_t i = 0; i < modes.size() && i < kMostLines; ++i) {
+      std::vector<std::pair<double, std::string>> parts;
+      for (const auto& [name, value] : modes[i].shape) parts.emplace_back(-std::abs(value), name);
+      std::ranges::stable_sort(parts);
+      std::string shape;
+      for (std::size_t k = 0; k < parts.size() && k < 3 && -parts[k].first > 0.01; ++k)
+        shape += fmt::format("{}{} {:.2g}", k == 0 ? "" : ", ", parts[k].second, -parts[k].first);
+      print_line(i == 0 ? "modes" : "",
+                 fmt::format("{:.9g} Hz, damping ratio {:.4g}: {}", modes[i].frequency_hz, modes[i].damping_ratio, shape));
+    }
+    if (modes.size() > kMostLines) print_line("", fmt::format("and {} more", modes.size() - kMostLines));
+  }
+  print_file(options, folder, "modes.json");
+  return kDone;
+}
+
+std::vector<std::string> names_in(const std::string& list) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', at), list.size());
+    if (comma > at) names.push_back(list.substr(at, comma - at));
+    at = comma + 1;
+  }
+  return names;
+}
+
+int find_efforts(const AnalysisOptions& options) {
+  Spec spec = options.model.read();
+  if (options.end) spec.settings.end = parse_positive(*options.end, "--end");
+  if (options.every) spec.settings.output_every = parse_positive(*options.every, "--every");
+  if (options.motion) add_drives(spec, *options.motion, options.end.has_value());
+  const auto model = std::make_shared<const Model>(build_model(spec));
+  expect_interruption();
+  const InverseMotion inverse = inverse_motion(model, names_in(options.actuators.value_or("")), [] { return !interrupted(); });
+  const ResultFolder folder(options.out, model->name + "-inverse");
+  TrajectoryFile file(folder / "inverse.csv", inverse.columns);
+  for (const std::vector<double>& row : inverse.rows) file.write(row);
+  file.close();
+  write_text_file(folder / "inverse.json", inverse_json(inverse));
+  if (!options.quiet) {
+    print("{}: {} of {}, efforts up to {:.6g}\n", model->name, counted(static_cast<long>(inverse.rows.size()), "row"),
+          counted(static_cast<long>(inverse.actuators.size()), "actuator"), inverse.largest_effort);
+    for (const std::string& note : inverse.notes) print_line("note", note);
+  }
+  print_file(options, folder, "inverse.csv");
+  return kDone;
+}
+
+template <class Act>
+Command command(CLI::App* app, const std::shared_ptr<AnalysisOptions>& options, Act act) {
+  return {app, [options, act] {
+            try {
+              return act(*options);
+            } catch (const SimulationError& error) {
+              complain("{}", error.what());
+              return static_cast<int>(kFailed);
+            }
+          }};
+}
+
+}  // namespace
+
+Command equilibrium_command(CLI::App& program) {
+  const auto options = std::make_shared<AnalysisOptions>();
+  CLI::App* const app = options->add_to(
+      program, "equilibrium", "Finds where a model can rest, near its start.",
+      R"(Forces along all motions that the constraints leave free vanish there. Says whether it is stable. Contacts and dry friction
+hold as they do where the motion comes to rest. Writes equilibrium.json: positions, reactions of all joints, efforts of all forces.
+Without one near the start the exit code is 1, with the reason.
+
+Examples:
+  linkwork equilibrium measured_car
+  linkwork equilibrium four_bar --set torque=0)");
+  return command(app, options, find_rest);
+}
+
+Command linearize_command(CLI::App& program) {
+  const auto options = std::make_shared<AnalysisOptions>();
+  CLI::App* const app = options->add_to(
+      program, "linearize", "Gives the linear model of small motions about a state.",
+      R"(xdot = A x + B u, y = C x + D u. States x are independent coordinates and velocities, then those of the model's [[state]]; inputs u are
+its [[input]], outputs y its sensors. Constraints leave no eigenvalues of their own. Writes linearization.json.
+
+Examples:
+  linkwork linearize pid_arm --at equilibrium
+  linkwork linearize four_bar --set torque=0 --at 0.5)");
+  options->add_at(*app, "start");
+  return command(app, options, find_linear_model);
+}
+
+Command modes_command(CLI::App& program) {
+  const auto options = std::make_shared<AnalysisOptions>();
+  CLI::App* const app = options->add_to(
+      program, "modes", "Finds the natural vibrations of a model, with their shapes.",
+      R"(About its equilibrium, or another state. Writes modes.json: frequencies, damping ratios and shapes, ascending. Motions
+without stiffness have the frequency 0.
+
+Examples:
+  linkwork modes measured_car
+  linkwork modes double_pendulum --at equilibrium)");
+  options->add_at(*app, "equilibrium");
+  return command(app, options, find_vibrations);
+}
+
+Command inverse_command(CLI::App& program) {
+  const auto options = std::make_shared<AnalysisOptions>();
+  CLI::App* const app = options->add_to(
+      program, "inverse", "Finds the efforts of motors that make a motion happen.",
+      R"(The motion is that of the model's drives, or of a file with columns t and q.<joint>. Motors are the driven joints, or those of
+--actuators: if there are more than degrees of freedom, efforts are those of least squares; if fewer, it is an error.
+Writes inverse.csv (effort.<joint>, and the motion), which an [[input]] can read, and inverse.json.
+
+Examples:
+  linkwork inverse four_bar_driven
+  linkwork inverse four_bar --motion out/four-bar/trajectory.csv --actuators phi)");
+  app->add_option("--actuators", options->actuators, "coordinates that motors act on, with commas between")->option_text("J1,J2");
+  app->add_option("--motion", options->motion, "the motion: comma-separated values with columns t and q.<joint>")
+      ->option_text("FILE.csv");
+  app->add_option("--end", options->end, "time at which the motion ends, s")->option_text("T");
+  app->add_option("--every", options->every, "time between two rows, s")->option_text("DT");
+  return command(app, options, find_efforts);
+}
+
+}  // namespace linkwork::cli

@@ -1,0 +1,150 @@
+#include "linkwork/analysis/linear_model.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "linkwork/tree/kinematics.h"
+
+namespace linkwork {
+
+namespace {
+
+/// All that is differentiated: rates, then outputs.
+class Response {
+ public:
+  explicit Response(ReducedMotion& motion) : motion_(motion) {
+    for (const Sensor& sensor : motion.model().sensors)
+      for (const std::string& component : sensor.kind->components)
+        names_.push_back(std::string(sensor.kind->prefix) + "." + sensor.name + (component.empty() ? "" : "." + component));
+  }
+
+  const std::vector<std::string>& outputs() const { return names_; }
+
+  VecX<double> at(const VecX<double>& x, const VecX<double>& u) {
+    const VecX<double> rates = motion_.rates(x, u);
+    VecX<double> all(rates.size() + std::ssize(names_));
+    all.head(rates.size()) = rates;
+    Eigen::Index next = rates.size();
+    for (const Sensor& sensor : motion_.model().sensors) {
+      const std::size_t count = sensor.kind->components.size();
+      sensor.kind->read(sensor, motion_.evaluator().system(), std::span(all.data() + next, count));
+      next += static_cast<Eigen::Index>(count);
+    }
+    return all;
+  }
+
+  /// (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h
+  template <class At>
+  static VecX<double> derivative(At at, double h) {
+    const VecX<double> near = at(h) - at(-h), far = at(2.0 * h) - at(-2.0 * h);
+    return (8.0 * near - far) / (12.0 * h);
+  }
+
+ private:
+  ReducedMotion& motion_;
+  std::vector<std::string> names_;
+};
+
+std::vector<LinearModel::Eigenvalue> eigenvalues_of(const MatX<double>& A) {
+  std::vector<LinearModel::Eigenvalue> list;
+  if (A.rows() == 0) return list;
+  const Eigen::VectorXcd values = Eigen::EigenSolver<MatX<double>>(A, false).eigenvalues();
+  for (const std::complex<double>& value : values) {
+    const double size = std::abs(value);
+    list.push_back({value, size / (2.0 * std::numbers::pi), size > 0.0 ? -value.real() / size : 0.0});
+  }
+  std::ranges::stable_sort(list, [](const auto& a, const auto& b) {
+    if (std::abs(a.frequency_hz - b.frequency_hz) > 1e-9 * (a.frequency_hz + b.frequency_hz))
+      return a.frequency_hz < b.frequency_hz;
+    return a.value.imag() < b.value.imag();
+  });
+  return list;
+}
+
+}  // namespace
+
+LinearModel linearize(ReducedMotion& motion) {
+  Response response(motion);
+  const VecX<double> x = motion.origin(), u = motion.inputs(), steps = motion.steps();
+  const auto n = motion.size(), m = motion.input_count(), p = static_cast<int>(response.outputs().size());
+  LinearModel linear;
+  linear.states = motion.names();
+  linear.outputs = response.outputs();
+  for (const int k : motion.evaluator().settable())
+    linear.inputs.push_back("u." + motion.model().inputs[static_cast<std::size_t>(k)].name);
+  linear.A.resize(n, n), linear.B.resize(n, m), linear.C.resize(p, n), linear.D.resize(p, m);
+  VecX<double> moved = x, driven = u;
+  for (int k = 0; k < n; ++k) {
+    const VecX<double> column = Response::derivative(
+        [&](double h) {
+          moved[k] = x[k] + h;
+          return response.at(moved, u);
+        },
+        steps[k]);
+    moved[k] = x[k];
+    linear.A.col(k) = column.head(n), linear.C.col(k) = column.tail(p);
+  }
+  for (int k = 0; k < m; ++k) {
+    const VecX<double> column = Response::derivative(
+        [&](double h) {
+          driven[k] = u[k] + h;
+          return response.at(x, driven);
+        },
+        1e-3 * std::max(1.0, std::abs(u[k])));
+    driven[k] = u[k];
+    linear.B.col(k) = column.head(n), linear.D.col(k) = column.tail(p);
+  }
+  motion.rates(x);
+  const State& at = motion.evaluator().state();
+  linear.t = at.t;
+  for (const Joint& joint : motion.model().joints) {
+    for (std::size_t k = 0; k < joint.q.size(); ++k)
+      linear.q.emplace_back(coordinate_name(joint, joint.kind->positions[k]), at.q[joint.q[k]]);
+    for (std::size_t k = 0; k < joint.v.size(); ++k)
+      linear.v.emplace_back(coordinate_name(joint, joint.kind->velocities[k]), at.v[joint.v[k]]);
+  }
+  linear.eigenvalues = eigenvalues_of(linear.A);
+  return linear;
+}
+
+std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear) {
+  std::vector<Mode> modes;
+  if (linear.A.rows() == 0) return modes;
+  motion.rates(motion.origin());
+  const MatX<double> follow = motion.free_directions();
+  const Eigen::EigenSolver<MatX<double>> solver(linear.A);
+  const auto np = motion.position_count(), nv = motion.velocity_count();
+  const double largest = solver.eigenvalues().cwiseAbs().maxCoeff();
+  std::vector<Eigen::Index> order;
+  for (Eigen::Index i = 0; i < linear.A.rows(); ++i)
+    if (solver.eigenvalues()[i].imag() >= 0.0) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](Eigen::Index i) { return std::abs(solver.eigenvalues()[i]); });
+  bool half_of_rigid_pair = false;  // motions without stiffness come as two eigenvalues near zero
+  for (const Eigen::Index i : order) {
+    const std::complex<double> value = solver.eigenvalues()[i];
+    const Eigen::VectorXcd vector = solver.eigenvectors().col(i);
+    const bool rigid = std::abs(value) < 1e-6 * std::max(1.0, largest);
+    if (rigid && value.imag() == 0.0) {
+      half_of_rigid_pair = !half_of_rigid_pair;
+      if (!half_of_rigid_pair) continue;
+    }
+    // Of a vibration the velocities are value times the positions; those are there for coordinates on which only velocities
+    // depend.
+    Eigen::VectorXcd shape = follow * vector.segment(np, nv);
+    if (rigid) shape = follow * vector.head(std::min(np, nv)).eval();
+    const double size = shape.cwiseAbs().maxCoeff();
+    if (!(size > 0.0)) continue;  // of the user's states alone
+    Eigen::Index at = 0;
+    shape.cwiseAbs().maxCoeff(&at);
+    shape /= shape[at];
+    Mode mode{rigid ? 0.0 : std::abs(value) / (2.0 * std::numbers::pi), rigid ? 0.0 : -value.real() / std::abs(value), {}};
+    for (Eigen::Index c = 0; c < shape.size(); ++c)
+      mode.shape.emplace_back("q." + motion.model().velocity_name(static_cast<int>(c)), shape[c]);
+    modes.push_back(std::move(mode));
+  }
+  return modes;
+}
+
+}  // namespace linkwork

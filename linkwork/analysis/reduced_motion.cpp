@@ -1,0 +1,176 @@
+#include "linkwork/analysis/reduced_motion.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/LU>
+#include <algorithm>
+#include <cmath>
+
+#include "linkwork/linalg/coordinate_partition.h"
+#include "linkwork/simulation/simulation_error.h"
+#include "linkwork/spatial/so3.h"
+#include "linkwork/tree/kinematics.h"
+
+namespace linkwork {
+
+namespace {
+
+/// Calls visit(first position of the quaternion, first of its angular velocities) for every joint that turns in space.
+template <class Visit>
+void for_each_turn(const Tree& tree, Visit visit) {
+  for (const Node& node : tree.nodes) {
+    if (node.kind == NodeKind::kSpherical) visit(node.q, node.v);
+    if (node.kind == NodeKind::kFree) visit(node.q + 3, node.v + 3);
+  }
+}
+
+Mat3<double> rotation(const VecX<double>& q, int first) {
+  return Eigen::Quaterniond(q[first], q[first + 1], q[first + 2], q[first + 3]).normalized().toRotationMatrix();
+}
+
+}  // namespace
+
+ReducedMotion::Split ReducedMotion::split(bool positions) {
+  const Model& m = model();
+  System& system = evaluator_.system();
+  MatX<double> A = system.jacobian(), bounds = system.jacobian_bounds();
+  for (int row = 0; row < m.row_count(); ++row)
+    if (!system.is_active(row) || (positions && !m.rows[static_cast<std::size_t>(row)].holonomic)) {
+      A.row(row).setZero();
+      bounds.row(row).setZero();
+    }
+  CoordinatePartition partition(m.tree.nv, m.row_count());
+  partition.update(A, bounds, m.units.velocity.cwiseAbs2());
+  const auto& columns = partition.columns();
+  const auto rank = static_cast<std::ptrdiff_t>(partition.rank().rank);
+  Split split{partition.rows(), {columns.begin(), columns.begin() + rank}, {columns.begin() + rank, columns.end()}};
+  std::ranges::sort(split.independent);
+  return split;
+}
+
+void ReducedMotion::begin(const State& state, const Modes* modes) {
+  evaluator_.set_modes(modes);
+  evaluator_.evaluate(state, std::map<std::string, double>());
+  base_ = evaluator_.state();
+  inputs_.resize(input_count());
+  for (int k = 0; k < input_count(); ++k)
+    inputs_[k] = evaluator_.system().input(evaluator_.settable()[static_cast<std::size_t>(k)]).value;
+  positions_ = split(true);
+  velocities_ = split(false);
+  origin_ = VecX<double>::Zero(size());
+  for (int k = 0; k < velocity_count(); ++k)
+    origin_[position_count() + k] = base_.v[velocities_.independent[static_cast<std::size_t>(k)]];
+  for (int k = 0; k < state_count(); ++k) origin_[position_count() + velocity_count() + k] = evaluator_.system().user_state(k);
+  base_ = state_at(origin_);
+  rates(origin_);
+}
+
+std::vector<std::string> ReducedMotion::names() const {
+  std::vector<std::string> names;
+  for (const int c : positions_.independent) names.push_back("q." + model().velocity_name(c));
+  for (const int c : velocities_.independent) names.push_back("v." + model().velocity_name(c));
+  for (const UserState& state : model().states) names.push_back("z." + state.name);
+  return names;
+}
+
+VecX<double> ReducedMotion::steps() const {
+  const VecX<double>& unit = model().units.velocity;
+  const double rate = std::max(1.0, model().speed(base_.v));
+  VecX<double> steps(size());
+  for (int k = 0; k < position_count(); ++k) steps[k] = 2e-4 * unit[positions_.independent[static_cast<std::size_t>(k)]];
+  for (int k = 0; k < velocity_count(); ++k)
+    steps[position_count() + k] = 2e-5 * rate * unit[velocities_.independent[static_cast<std::size_t>(k)]];
+  for (int k = position_count() + velocity_count(); k < size(); ++k) steps[k] = 1e-4 * std::max(1.0, std::abs(origin_[k]));
+  return steps;
+}
+
+VecX<double> ReducedMotion::displacement(const State& state) const {
+  const Tree& tree = model().tree;
+  VecX<double> d(tree.nv);
+  for (const Node& node : tree.nodes) {
+    const int simple = node.kind == NodeKind::kSpherical ? 0
+                       : node.kind == NodeKind::kFree    ? 3
+                                                         : linkwork::velocity_count(node.kind);
+    for (int k = 0; k < simple; ++k) d[node.v + k] = state.q[node.q + k] - base_.q[node.q + k];
+  }
+  for_each_turn(tree, [&](int q, int v) { d.segment<3>(v) = so3_log(rotation(base_.q, q).transpose() * rotation(state.q, q)); });
+  return d;
+}
+
+const State& ReducedMotion::state_at(const VecX<double>& x) {
+  constexpr int kMost = 40;
+  constexpr double kRounding = 1e-14;
+  System& system = evaluator_.system();
+  const VecX<double>& unit = model().units.velocity;
+  state_ = base_;
+  VecX<double> change(model().tree.nv);
+  double moved = 1.0, before = INFINITY;
+  for (int iteration = 0; iteration < kMost && (moved > kRounding || iteration < 2); ++iteration) {
+    system.update_positions(state_);
+    const VecX<double> now = displacement(state_);
+    change.setZero();
+    for (int k = 0; k < position_count(); ++k) {
+      const int c = positions_.independent[static_cast<std::size_t>(k)];
+      change[c] = x[k] - now[c];
+    }
+    if (!positions_.rows.empty()) {
+      const MatX<double>& A = system.jacobian();
+      const VecX<double> right = -system.terms().phi(positions_.rows) - A(positions_.rows, Eigen::all) * change;
+      const VecX<double> follow = MatX<double>(A(positions_.rows, positions_.dependent)).partialPivLu().solve(right);
+      for (std::size_t k = 0; k < positions_.dependent.size(); ++k)
+        change[positions_.dependent[k]] = follow[static_cast<Eigen::Index>(k)];
+    }
+    displace(model().tree, state_.q.data(), change.data());
+    moved = change.cwiseQuotient(unit).cwiseAbs().maxCoeff();
+    if (!std::isfinite(moved) || moved > 1e3 || (iteration > 3 && moved >= before && moved > 1e-9))
+      throw SimulationError("the loops cannot be closed there");
+    if (moved >= before && moved < 1e-10) break;  // no better in these numbers
+    before = moved;
+  }
+  const auto np = position_count(), nv = velocity_count();
+  for (int k = 0; k < nv; ++k) state_.v[velocities_.independent[static_cast<std::size_t>(k)]] = x[np + k];
+  system.update(state_);
+  if (!velocities_.rows.empty()) {
+    const MatX<double>& A = system.jacobian();
+    const VecX<double> off = system.terms().rate(velocities_.rows);
+    const VecX<double> correction = MatX<double>(A(velocities_.rows, velocities_.dependent)).partialPivLu().solve(off);
+    for (std::size_t k = 0; k < velocities_.dependent.size(); ++k)
+      state_.v[velocities_.dependent[k]] -= correction[static_cast<Eigen::Index>(k)];
+  }
+  if (state_count() > 0) state_.z.head(state_count()) = x.tail(state_count());
+  return state_;
+}
+
+VecX<double> ReducedMotion::rates(const VecX<double>& x, const VecX<double>& inputs) {
+  evaluator_.evaluate(state_at(x), inputs);
+  const State& at = evaluator_.state();
+  VecX<double> moves = at.v;
+  for_each_turn(model().tree, [&](int q, int v) {
+    const Mat3<double> turned = rotation(base_.q, q).transpose() * rotation(at.q, q);
+    moves.segment<3>(v) = so3_log_rate(so3_log(turned)) * (turned * at.v.segment<3>(v));
+  });
+  VecX<double> rates(size());
+  rates.head(position_count()) = moves(positions_.independent);
+  rates.segment(position_count(), velocity_count()) = evaluator_.solution().vdot(velocities_.independent);
+  evaluator_.system().state_rates(std::span(rates.data() + position_count() + velocity_count(), model().states.size()));
+  return rates;
+}
+
+MatX<double> ReducedMotion::free_directions() {
+  MatX<double> N = MatX<double>::Zero(model().tree.nv, velocity_count());
+  for (int k = 0; k < velocity_count(); ++k) N(velocities_.independent[static_cast<std::size_t>(k)], k) = 1.0;
+  if (velocities_.rows.empty()) return N;
+  const MatX<double>& A = evaluator_.system().jacobian();
+  const MatX<double> dependent = A(velocities_.rows, velocities_.dependent), free = A(velocities_.rows, velocities_.independent);
+  const MatX<double> follow = dependent.partialPivLu().solve(free);
+  N(velocities_.dependent, Eigen::all) = -follow;
+  return N;
+}
+
+VecX<double> ReducedMotion::free_forces() {
+  evaluator_.refresh();
+  System& system = evaluator_.system();
+  return free_directions().transpose() * (system.work().tau - system.bias());
+}
+
+}  // namespace linkwork

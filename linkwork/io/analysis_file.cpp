@@ -1,0 +1,113 @@
+#include "linkwork/io/analysis_file.h"
+
+#include <nlohmann/json.hpp>
+
+#include "linkwork/simulation/recorder.h"
+
+namespace linkwork {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json rows_of(const MatX<double>& matrix) {
+  Json rows = Json::array();
+  for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
+    Json row = Json::array();
+    for (Eigen::Index c = 0; c < matrix.cols(); ++c) row.push_back(matrix(r, c));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json object_of(const std::vector<std::pair<std::string, double>>& values) {
+  Json object = Json::object();
+  for (const auto& [name, value] : values) object[name] = value;
+  return object;
+}
+
+/// With a line per entry of the outermost object.
+std::string text_of(const Json& json) {
+  std::string text = "{";
+  for (const auto& [key, value] : json.items()) text += (text.size() > 1 ? ",\n" : "\n") + Json(key).dump() + ": " + value.dump();
+  return text + "\n}\n";
+}
+
+}  // namespace
+
+std::string equilibrium_json(const Equilibrium& equilibrium, ReducedMotion& motion) {
+  Json json{{"status", equilibrium.status},
+            {"iterations", equilibrium.iterations},
+            {"residual", equilibrium.residual},
+            {"stable", equilibrium.stable},
+            {"q", Json::object()},
+            {"reactions", Json::object()},
+            {"efforts", Json::object()}};
+  if (!equilibrium.found) return text_of(json);
+  motion.rates(motion.origin());
+  Recorder recorder(motion.model());
+  std::vector<double> row;
+  recorder.record(motion.evaluator().equations(), equilibrium.state.t, row);
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    const std::string& column = recorder.columns()[c];
+    const auto after = [&](const char* prefix) { return column.substr(std::string_view(prefix).size()); };
+    if (column.starts_with("q.")) json["q"][after("q.")] = row[c];
+    if (column.starts_with("force.") || column.starts_with("torque.")) json["reactions"][column] = row[c];
+    if (column.starts_with("effort.")) json["efforts"][after("effort.")] = row[c];
+    if (column.starts_with("load.")) json["efforts"][column] = row[c];
+  }
+  return text_of(json);
+}
+
+std::string linearization_json(const LinearModel& linear) {
+  Json eigenvalues = Json::array();
+  for (const LinearModel::Eigenvalue& each : linear.eigenvalues)
+    eigenvalues.push_back({{"re", each.value.real()},
+                           {"im", each.value.imag()},
+                           {"frequency_hz", each.frequency_hz},
+                           {"damping_ratio", each.damping_ratio}});
+  return text_of({{"states", linear.states},
+                  {"inputs", linear.inputs},
+                  {"outputs", linear.outputs},
+                  {"A", rows_of(linear.A)},
+                  {"B", rows_of(linear.B)},
+                  {"C", rows_of(linear.C)},
+                  {"D", rows_of(linear.D)},
+                  {"at", {{"t", linear.t}, {"q", object_of(linear.q)}, {"v", object_of(linear.v)}}},
+                  {"eigenvalues", eigenvalues}});
+}
+
+std::string modes_json(const std::vector<Mode>& modes) {
+  Json list = Json::array();
+  for (const Mode& mode : modes) {
+    Json shape = Json::object(), phase = Json::object();
+    for (const auto& [name, value] : mode.shape) {
+      shape[name] = value.real();
+      if (std::abs(value.imag()) > 1e-9) phase[name] = value.imag();
+    }
+    Json entry{{"frequency_hz", mode.frequency_hz}, {"damping_ratio", mode.damping_ratio}, {"shape", shape}};
+    if (!phase.empty()) entry["shape_imaginary"] = phase;
+    list.push_back(std::move(entry));
+  }
+  return text_of({{"modes", list}});
+}
+
+std::string inverse_json(const InverseMotion& inverse) {
+  Json efforts = Json::object();
+  for (std::size_t a = 0; a < inverse.actuators.size(); ++a) {
+    double largest = 0.0, squares = 0.0;
+    for (const auto& row : inverse.rows) {
+      largest = std::max(largest, std::abs(row[a + 1]));
+      squares += row[a + 1] * row[a + 1];
+    }
+    const auto count = static_cast<double>(std::max<std::size_t>(1, inverse.rows.size()));
+    efforts[inverse.actuators[a]] = {{"largest", largest}, {"rms", std::sqrt(squares / count)}};
+  }
+  return text_of({{"actuators", inverse.actuators},
+                  {"degrees_of_freedom", inverse.freedoms},
+                  {"rows", inverse.rows.size()},
+                  {"efforts", efforts},
+                  {"notes", inverse.notes}});
+}
+
+}  // namespace linkwork
