@@ -195,9 +195,9 @@ class TreeBuilder {
 
   void add_inertias() {
     for (const BodySpec& spec : spec_.bodies) {
-      const Body& body = model_.bodies[static_cast<std::size_t>(binding_.body(spec.name))];
-      model_.tree.nodes[static_cast<std::size_t>(body.node)].inertia +=
-          RigidInertia::about_com(spec.mass, spec.com, spec.inertia).seen_from(body.X_NB);
+      Body& body = model_.bodies[static_cast<std::size_t>(binding_.body(spec.name))];
+      body.inertia = RigidInertia::about_com(spec.mass, spec.com, spec.inertia).seen_from(body.X_NB);
+      model_.tree.nodes[static_cast<std::size_t>(body.node)].inertia += body.inertia;
     }
     model_.tree.nodes[0].inertia = {};
     mark_planar_nodes(model_.tree);

@@ -250,7 +250,8 @@ class ModelModule : public Module, private ModuleEquations {
     std::vector<NodeFrame> frames;
     for (const FrameSpec& port : ports) {
       const auto body = std::ranges::find(model_.bodies, port.body, &Body::name);
-      frames.push_back({body->node, body->X_NB * Pose<double>{port.rotation.toRotationMatrix(), port.at}});
+      frames.push_back({body->node, body->X_NB * Pose<double>{port.rotation.toRotationMatrix(), port.at},
+                        static_cast<int>(body - model_.bodies.begin())});
     }
     return frames;
   }

@@ -31,6 +31,7 @@ class Simulation {
   Simulation& operator=(Simulation&&) noexcept;
   ~Simulation();
 
+  /// Of the rows that observers are told: Settings::columns.
   const std::vector<std::string>& columns() const;
   double t() const;
   /// Where it is. If ranks share it, each has its part of y.

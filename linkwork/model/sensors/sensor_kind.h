@@ -39,6 +39,7 @@ struct SensorKind {
   void (*read_rates)(const Sensor&, const Observation&, std::span<double> rates) = nullptr;
   bool is_drawn = false;       // where its frame is
   bool is_expression = false;  // just that: expressions that use it have it put in
+  std::vector<std::string> units = {};  // by component; none: not known
 };
 
 // In files of their own.
