@@ -82,7 +82,8 @@ void Results::check_checkpoints() const {
   const fs::path& file = checkpoints_->file;
   check_checkpoint_target(file);
   for (const fs::path& ours : {file, part_of(file)})
-    for (const char* const result : {"trajectory.csv", "trajectory.h5", "trajectory.mat", "scene.json", "summary.json", "report.html"})
+    for (const char* const result :
+         {"trajectory.csv", "trajectory.h5", "trajectory.mat", "scene.json", "summary.json", "report.html"})
       if (fs::weakly_canonical(ours) == fs::weakly_canonical(folder_ / result))
         throw InputError({"--checkpoint", 0, 0}, fmt::format("'{}' is a file of the results", ours.string()), "another file");
   check_durable_file(file);
@@ -119,8 +120,7 @@ int Results::finish(Summary summary) {
   write_summary_file(folder_ / "summary.json", summary);
   const bool reported = !options_.no_report && write_report_page(folder_.path(), summary, std::move(scene_), std::move(rows_));
   if (!options_.quiet) {
-    print_run(*model_, summary,
-              {folder_.path(), trajectory_file_name(format_), trajectory_.rows(), columns_.size(), reported});
+    print_run(*model_, summary, {folder_.path(), trajectory_file_name(format_), trajectory_.rows(), columns_.size(), reported});
     if (!reported && !options_.no_report) print_line("", "no report.html: this program was built without the report page");
   }
   if (summary.completed) return kDone;

@@ -30,8 +30,8 @@ struct CheckpointPlan {
 class Results {
  public:
   /// Begins them, or goes on with those of an interrupted run. Throws InputError before anything of an earlier run is touched.
-  Results(const RunOptions& options, const Spec& spec, std::shared_ptr<const Model> model,
-          Simulation& simulation, std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
+  Results(const RunOptions& options, const Spec& spec, std::shared_ptr<const Model> model, Simulation& simulation,
+          std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
 
   void write(std::span<const double> row) { trajectory_.write(row); }
   /// The same row with all that the run computes: the report draws positions, written or not.

@@ -110,7 +110,8 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
     job.start = from->request.start;
   else if (options.start_from)
     job.start = read_start_state(*options.start_from);
-  for (const auto& [column, value] : job.start.values) inputs.add(fmt::format("the start of {}", column), fmt::format("{}", value));
+  for (const auto& [column, value] : job.start.values)
+    inputs.add(fmt::format("the start of {}", column), fmt::format("{}", value));
   if (job.start.is_given()) begin_with(job.start, job.spec);
   if (!job.checkpoints) return job;
   Checkpoint::Request& request = job.checkpoints->contents.request;

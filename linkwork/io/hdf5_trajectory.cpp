@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <fstream>
 #include <system_error>
 #include <utility>
 
+#include "linkwork/io/durable_file.h"
 #include "linkwork/io/trajectory_format.h"
 #include "linkwork/model/input_error.h"
 
@@ -37,6 +40,29 @@ void be_silent() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
   throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(), file.string());
 }
 
+/// The library does not survive all damaged files. Ours begin with a line (HDF5: a user block) that tells their size and
+/// checksum, so that it is asked about whole ones only.
+constexpr std::size_t kUserBlock = 512;
+
+std::string seal_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(kUserBlock));
+  std::vector<char> block(1U << 16U);
+  std::uint64_t sum = kEmptyChecksum, size = kUserBlock;
+  while (stream.read(block.data(), std::ssize(block)), stream.gcount() > 0) {
+    sum = checksum({block.data(), static_cast<std::size_t>(stream.gcount())}, sum);
+    size += static_cast<std::uint64_t>(stream.gcount());
+  }
+  return fmt::format("Linkwork trajectory, {} bytes, checksum {:016x}\n", size, sum);
+}
+
+bool is_sealed(const fs::path& file) {
+  const std::string seal = seal_of(file);
+  std::string found(seal.size(), '\0');
+  std::ifstream stream(file, std::ios::binary);
+  return stream.read(found.data(), std::ssize(found)) && found == seal;
+}
+
 void add_text(hid_t to, const char* name, const std::string& text) {
   const Handle type(H5Tcopy(H5T_C_S1), &H5Tclose);
   H5Tset_size(type, std::max<std::size_t>(text.size(), 1));
@@ -64,8 +90,8 @@ class Hdf5Writer : public TrajectoryWriter {
     H5Pset_char_encoding(links, H5T_CSET_UTF8);
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto& [name, unit] = columns[c].column;
-      Handle& set = sets_.emplace_back(H5Dcreate2(file_, name.c_str(), H5T_IEEE_F64LE, space, links, H5P_DEFAULT, H5P_DEFAULT),
-                                       &H5Dclose);
+      Handle& set =
+          sets_.emplace_back(H5Dcreate2(file_, name.c_str(), H5T_IEEE_F64LE, space, links, H5P_DEFAULT, H5P_DEFAULT), &H5Dclose);
       if (!set.is_valid())
         throw InputError({path_.string(), 0, 0}, fmt::format("HDF5 has no place for a column '{}' beside the others", name),
                          "names without / and ., or another format");
@@ -89,12 +115,16 @@ class Hdf5Writer : public TrajectoryWriter {
     bool good = true;
     for (Handle& set : sets_) good = set.close() && good;
     if (!file_.close() || !good) fail(path_);
+    std::fstream stream(path_, std::ios::binary | std::ios::in | std::ios::out);
+    if (!(stream << seal_of(path_) << std::flush)) fail(path_);
   }
 
  private:
   hid_t create() const {
     errno = 0;
-    const hid_t id = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    const Handle properties(H5Pcreate(H5P_FILE_CREATE), &H5Pclose);
+    H5Pset_userblock(properties, kUserBlock);
+    const hid_t id = H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, properties, H5P_DEFAULT);
     if (id < 0) fail(path_);
     return id;
   }
@@ -128,7 +158,10 @@ std::unique_ptr<TrajectoryWriter> make_hdf5_writer(const fs::path& file, std::sp
 
 TrajectoryTable read_hdf5_trajectory(const fs::path& file) {
   be_silent();
-  const auto refuse = [&] { return InputError({file.string(), 0, 0}, "is not the trajectory of a run", "a file of 'linkwork run'"); };
+  const auto refuse = [&] {
+    return InputError({file.string(), 0, 0}, "is not the trajectory of a run", "a file of 'linkwork run'");
+  };
+  if (!is_sealed(file)) throw refuse();
   const Handle opened(H5Fopen(file.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), &H5Fclose);
   if (!opened.is_valid()) throw refuse();
   std::vector<Found> found;
@@ -139,7 +172,10 @@ TrajectoryTable read_hdf5_trajectory(const fs::path& file) {
     const Handle set(H5Dopen2(opened, found[c].name.c_str(), H5P_DEFAULT), &H5Dclose);
     const Handle space(H5Dget_space(set), &H5Sclose);
     const hssize_t rows = H5Sget_simple_extent_npoints(space);
-    if (found[c].index != static_cast<int>(c) || rows < 0) throw refuse();
+    // Ours are not compressed: no dataset is larger than the file.
+    if (found[c].index != static_cast<int>(c) || rows < 0 ||
+        static_cast<std::uintmax_t>(rows) > fs::file_size(file) / sizeof(double))
+      throw refuse();
     std::vector<double>& values = table.values.emplace_back(static_cast<std::size_t>(rows));
     if (values.size() != table.values.front().size() ||
         (rows > 0 && H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0))

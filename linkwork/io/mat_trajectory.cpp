@@ -41,7 +41,8 @@ struct Variable {
 
 std::string identifier(std::string_view text) {
   std::string name;
-  for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 128 ? c : '_';
+  for (const char c : text)
+    name += std::isalnum(static_cast<unsigned char>(c)) != 0 && static_cast<unsigned char>(c) < 128 ? c : '_';
   if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0) name.insert(0, "x");
   return name.substr(0, kMostName);
 }
@@ -121,7 +122,8 @@ std::string utf8(const char16_t* text, std::size_t count) {
     else if (code < 0x10000)
       add(0xE0U | code >> 12U), add(0x80U | (code >> 6U & 0x3FU)), add(0x80U | (code & 0x3FU));
     else
-      add(0xF0U | code >> 18U), add(0x80U | (code >> 12U & 0x3FU)), add(0x80U | (code >> 6U & 0x3FU)), add(0x80U | (code & 0x3FU));
+      add(0xF0U | code >> 18U), add(0x80U | (code >> 12U & 0x3FU)), add(0x80U | (code >> 6U & 0x3FU)),
+          add(0x80U | (code & 0x3FU));
   }
   return narrow;
 }
@@ -263,7 +265,9 @@ class MatReader {
   }
 
  private:
-  [[noreturn]] void refuse() const { throw InputError({file_, 0, 0}, "is not the trajectory of a run", "a file of 'linkwork run'"); }
+  [[noreturn]] void refuse() const {
+    throw InputError({file_, 0, 0}, "is not the trajectory of a run", "a file of 'linkwork run'");
+  }
 
   struct Element {
     std::uint32_t type = 0;

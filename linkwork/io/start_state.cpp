@@ -34,7 +34,8 @@ Request parse(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data() + at + 1, end, t);
   if (error != std::errc() || rest != end || !std::isfinite(t))
-    throw InputError(kPlace, fmt::format("'{}' is no time", text.substr(at + 1)), "DIR@t with a time in s, or DIR for the last row");
+    throw InputError(kPlace, fmt::format("'{}' is no time", text.substr(at + 1)),
+                     "DIR@t with a time in s, or DIR for the last row");
   return {text.substr(0, at), t};
 }
 
@@ -105,7 +106,8 @@ void begin_with(const StartState& start, Spec& spec) {
   for (const auto& [column, value] : start.values)
     if (given.contains(column) && !column.starts_with("z.")) more.push_back(column);
   if (!more.empty())
-    throw InputError(kPlace, fmt::format("{}: this model has no {}", differ, listed(more)), "a run of a model with the same joints");
+    throw InputError(kPlace, fmt::format("{}: this model has no {}", differ, listed(more)),
+                     "a run of a model with the same joints");
 }
 
 }  // namespace linkwork

@@ -10,7 +10,7 @@ namespace linkwork {
 
 /// A state that a run came to, for another one to begin with.
 struct StartState {
-  std::string from;  // in words
+  std::string from;                                         // in words
   std::vector<std::pair<std::string, double>> values = {};  // of columns q., v. and z.
 
   bool is_given() const { return !values.empty(); }

@@ -53,10 +53,10 @@ void check_trajectory_size(TrajectoryFormat format, std::span<const ColumnInfo> 
     bytes[info.column.name.substr(0, info.column.name.find('.'))] += rows * sizeof(double) + kOfColumn;
   for (const auto& [variable, size] : bytes)
     if (size > kMostBytes)
-      throw InputError({"--format", 0, 0},
-                       fmt::format("'{}' would have {:.2g} GB, and a variable of a MATLAB 5 file has less than 2 GB", variable,
-                                   1e-9 * size),
-                       "the format hdf5, fewer rows (--every), or fewer columns (--columns)");
+      throw InputError(
+          {"--format", 0, 0},
+          fmt::format("'{}' would have {:.2g} GB, and a variable of a MATLAB 5 file has less than 2 GB", variable, 1e-9 * size),
+          "the format hdf5, fewer rows (--every), or fewer columns (--columns)");
 }
 
 void convert_trajectory(const fs::path& csv, TrajectoryFormat format, std::span<const ColumnInfo> columns, bool keep_csv) {

@@ -177,8 +177,8 @@ struct DryFriction {
 struct Force {
   std::string name;
   const ForceKind* kind = nullptr;
-  bool active = true;  // at the start
-  std::string label;   // in names of columns: its name, or one that was made for it
+  bool active = true;                                   // at the start
+  std::string label;                                    // in names of columns: its name, or one that was made for it
   std::size_t joint_force = 0, spring = 0, wrench = 0;  // its first element of each sort, if it has any
 };
 

@@ -34,7 +34,7 @@ AssemblyRows::AssemblyRows(Workshop& workshop) {
     for (const std::string& column : module.module->columns()) own += column + "\n";
   }
   struct Entry {
-    int place, part;  // a connection or spring, or a module behind all of them
+    int place, part;     // a connection or spring, or a module behind all of them
     std::size_t number;  // in the output; 0: it is none, but follows from others
     std::string name;
   };
@@ -80,8 +80,8 @@ AssemblyRows::AssemblyRows(Workshop& workshop) {
     for (const char* const what : {"effort.", "power."})
       if (efforts_) entries.push_back({place_of(what), 0, 0, what + spring.name});
   output_.assign(number, 0.0);
-  std::ranges::stable_sort(entries,
-                           [](const Entry& a, const Entry& b) { return std::pair(a.place, a.part) < std::pair(b.place, b.part); });
+  std::ranges::stable_sort(
+      entries, [](const Entry& a, const Entry& b) { return std::pair(a.place, a.part) < std::pair(b.place, b.part); });
   columns_ = {"t"};
   const auto add_totals = [&] {
     first_total_ = columns_.size();

@@ -10,8 +10,8 @@
 namespace linkwork {
 
 /// Output rows of all modules, put together of what every rank has: columns of its modules, three energies each, then lambda,
-/// force and torque of the connections whose first module it has, the energy of its springs, and how the ends of springs move that
-/// are on its modules. All ranks get all of it and keep the same accounts.
+/// force and torque of the connections whose first module it has, the energy of its springs, and how the ends of springs move
+/// that are on its modules. All ranks get all of it and keep the same accounts.
 class AssemblyRows {
  public:
   /// Every rank tells the names of its modules' columns, and all agree on their order, which does not depend on who has what: by
@@ -41,7 +41,7 @@ class AssemblyRows {
   std::vector<std::pair<std::size_t, std::size_t>> column_numbers_;  // columns, and their numbers in the output
   std::vector<std::size_t> energy_numbers_;                          // by leaf: the first of three
   std::vector<std::size_t> spring_numbers_;
-  std::size_t first_total_ = 0;  // of the columns that are totals
+  std::size_t first_total_ = 0;             // of the columns that are totals
   bool multipliers_, reactions_, efforts_;  // whether they are among the columns
   /// Efforts of springs between modules: where in the output their ends are, position and velocity, and where in the row they go.
   struct SpringColumns {

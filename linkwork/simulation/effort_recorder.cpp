@@ -12,9 +12,10 @@ bool is_length(const Joint& joint, std::size_t component) { return joint.kind->i
 
 /// Whether a relation of coordinates may move by itself.
 bool is_driven(const CoordinateClosure& closure) {
-  return std::ranges::any_of(closure.phi.slots, [](const Variable& slot) {
-    return !slot.is_coordinate() && slot.kind != Variable::Kind::kParameter;
-  }) || !closure.holonomic;
+  return std::ranges::any_of(
+             closure.phi.slots,
+             [](const Variable& slot) { return !slot.is_coordinate() && slot.kind != Variable::Kind::kParameter; }) ||
+         !closure.holonomic;
 }
 
 }  // namespace
@@ -29,7 +30,8 @@ std::string effort_unit(const Joint& joint, std::size_t component) { return is_l
 EffortRecorder::EffortRecorder(const Model& model) : model_(model) {
   for (const Force& force : model.forces)
     for (const auto& [component, unit] : force.kind->components)
-      columns_.push_back({std::string(force.kind->prefix) + "." + force.label + (component.empty() ? "" : "." + component), unit});
+      columns_.push_back(
+          {std::string(force.kind->prefix) + "." + force.label + (component.empty() ? "" : "." + component), unit});
   add_joints();
   add_workers();
 }

@@ -75,8 +75,7 @@ void Recorder::add_reaction_columns() {
   reactions_.emplace(*model_);
   for (const bool torque : {false, true}) {
     const auto add_axes = [&](const std::string& name) {
-      for (const char* const axis : kAxes)
-        add((torque ? "torque." : "force.") + name + "." + axis, torque ? "N m" : "N");
+      for (const char* const axis : kAxes) add((torque ? "torque." : "force.") + name + "." + axis, torque ? "N m" : "N");
     };
     for (std::size_t j : reactions_->known_joints()) add_axes(model_->joints[j].name);
     for (std::size_t c : reactions_->other_closures()) add_axes(model_->frame_closures[c].name);

@@ -3,6 +3,13 @@
 set -euo pipefail
 source "$SOURCE_DIR/tests/cli/expect.bash"
 
+# The interpreter that has what Debian's packages bring.
+python=
+for one in python3 /usr/bin/python3; do
+  if "$one" -c 'import h5py, scipy.io' 2>/dev/null; then python=$one; fi
+done
+[[ -n $python ]] || fail 'no Python with h5py and SciPy: ./dev setup test'
+
 # Columns: options and settings, errors, resumed runs, reports.
 "$LINKWORK" run four_bar --end 0.5 --quiet --out all
 "$LINKWORK" run four_bar --end 0.5 --quiet --columns 'energy,force.*.x' --out some
@@ -63,7 +70,7 @@ for k, (name, field) in enumerate(zip(names, mat["fields"])):
     assert numpy.array_equal(value, rows[:, k]), name
     assert field == name, (field, name)
 END
-python3 compare.py
+"$python" compare.py
 expect 2 "unknown format 'hdf'" "$LINKWORK" run four_bar --format hdf
 expect 2 "a variable of a MATLAB 5 file has less than 2 GB" "$LINKWORK" run four_bar --format mat --end 1e5 --every 1e-4 --out huge
 
@@ -75,12 +82,12 @@ for _ in $(seq 100); do
   if [[ -s cut/trajectory.csv && -s cut.ckpt ]]; then break; fi
   python3 -c 'import time; time.sleep(0.05)'
 done
-kill -INT "$job"
+kill -TERM "$job"
 wait "$job" && fail 'the interrupted run has ended well'
 [[ -s cut/trajectory.csv && -s cut/trajectory.h5 ]] || fail 'an interrupted run with a checkpoint keeps both files'
 "$LINKWORK" resume cut.ckpt --quiet
 [[ ! -e cut/trajectory.csv ]] || fail 'the resumed run leaves a trajectory.csv'
-python3 - <<'END'
+"$python" - <<'END'
 import h5py
 with h5py.File("whole/trajectory.h5") as a, h5py.File("cut/trajectory.h5") as b:
     assert list(a) == list(b) and any(n.startswith("effort.") for n in a) and not any(n.startswith("v.") for n in a)
@@ -113,7 +120,7 @@ expect 2 "'soon' is no time" "$LINKWORK" run four_bar --start-from first_csv@soo
 expect 2 "there is no folder 'nowhere'" "$LINKWORK" run four_bar --start-from nowhere --out no
 expect 2 'it has no column v.' "$LINKWORK" run four_bar --start-from cut --out no
 mkdir empty
-expect 2 'empty/trajectory.csv: cannot be read' "$LINKWORK" run four_bar --start-from empty --out no
+expect 2 'empty/trajectory.csv: cannot be opened' "$LINKWORK" run four_bar --start-from empty --out no
 
 # The checkpoint keeps the start.
 "$LINKWORK" run four_bar --end 1 --quiet --start-from first_csv --out kept --checkpoint kept.ckpt

@@ -8,7 +8,7 @@ expect 0 'four-bar: 3 bodies, 3 joints, 1 degree of freedom' "$LINKWORK" run "$m
 has 'TA coordinates, schur (auto), projection, rk4 (steps of 0.001 s)'
 has '0.5 s in 500 steps'
 has '2 rows, rank 2'
-has 'out/four-bar/trajectory.csv (51 rows, 44 columns)'
+has 'out/four-bar/trajectory.csv (51 rows, 46 columns)'
 has 'out/four-bar/summary.json'
 
 # The files keep the contract.

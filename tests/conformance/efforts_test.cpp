@@ -62,7 +62,8 @@ double imbalance(const Spec& spec, const KeptRun& run) {
   std::vector<double> power(t.size(), 0.0);
   for (const std::string& column : run.columns)
     if (column.starts_with("power."))
-      for (std::size_t i = 0; i < power.size(); ++i) power[i] += run.rows[i][static_cast<std::size_t>(&column - run.columns.data())];
+      for (std::size_t i = 0; i < power.size(); ++i)
+        power[i] += run.rows[i][static_cast<std::size_t>(&column - run.columns.data())];
   double work = 0.0, worst = 0.0, largest = 1e-9;
   for (std::size_t i = 2; i < t.size(); i += 2) {
     work += (t[i] - t[i - 2]) / 6.0 * (power[i - 2] + 4.0 * power[i - 1] + power[i]);
@@ -91,7 +92,8 @@ TEST_P(PowersOnModel, AddUpToTheChangeOfEnergyInAllCoordinates) {
     ++judged;
     EXPECT_LT(imbalance(spec, run), 1e-6) << coordinates << ", glue " << run.summary.glue;
   }
-  EXPECT_GE(judged, GetParam() == "slip_to_roll" || GetParam() == "latch" ? 0 : 1);
+  const bool strikes_at_once = GetParam() == "gripper" || GetParam() == "slip_to_roll";
+  EXPECT_GE(judged, strikes_at_once ? 0 : 1);
 }
 
 TEST(Powers, AddUpToTheChangeOfEnergyOfRandomMechanisms) {
@@ -115,7 +117,6 @@ TEST(Powers, AddUpToTheChangeOfEnergyOfRandomMechanisms) {
 }
 
 constexpr const char* kSwinging = R"(
-linkwork = 1
 [settings]
 end = 0.5
 step = 1e-3
@@ -201,7 +202,9 @@ do = ["on rope"]
     for (const char* const column : {"effort.motor", "power.motor", "load.force3.fx", "load.force3.tz", "power.force3"})
       EXPECT_EQ(run[column][i], 0.0) << column;
     const bool on = run["t"][i] > 0.2501;
-    if (on || run["t"][i] < 0.2499) EXPECT_EQ(run["effort.rope"][i] != 0.0, on) << run["t"][i];
+    if (std::abs(run["t"][i] - 0.25) > 1e-4) {
+      EXPECT_EQ(run["effort.rope"][i] != 0.0, on) << run["t"][i];
+    }
   }
 }
 
@@ -251,14 +254,17 @@ KeptRun with_columns(Spec spec, const std::vector<std::string>& columns, int thr
 }
 
 TEST(Columns, OfASubsetAreThoseOfAllToTheLastBit) {
-  for (const auto& [name, coordinates, threads] : {std::tuple{"four_bar", "TA", 1}, {"quick_return", "CE", 1}, {"bricard", "FA", 1},
-                                                   {"excavator", "auto", 1}, {"rover_modules", "auto", 2}}) {
+  for (const auto& [name, coordinates, threads] : {std::tuple{"four_bar", "TA", 1},
+                                                   {"quick_return", "CE", 1},
+                                                   {"bricard", "FA", 1},
+                                                   {"excavator", "auto", 1},
+                                                   {"rover_modules", "auto", 2}}) {
     Spec spec = test::library_spec(name);
     spec.settings.coordinates = {coordinates, {}, {}};
     spec.settings.end = 0.05;
     const KeptRun all = run_model(spec, threads);
-    for (const std::string& group : {"q", "v", "a", "lambda", "reactions", "efforts", "inputs", "states", "energy", "errors",
-                                     "sensors", "force.*", "*.x", "power.*"}) {
+    for (const char* const group : {"q", "v", "a", "lambda", "reactions", "efforts", "inputs", "states", "energy", "errors",
+                                    "sensors", "force.*", "*.x", "power.*"}) {
       KeptRun some;
       try {
         some = with_columns(spec, {group, "energy.total"}, threads);

@@ -8,8 +8,9 @@ namespace {
 ForceKind on_joint(std::string_view name, std::string_view summary, const char* unit) {
   return {.name = name,
           .summary = summary,
-          .keys = {{"joint", KeyKind::kVelocity, kRequired, "the coordinate it acts on: `joint` or `joint.component`", &ForceSpec::joint},
-           {"value", KeyKind::kExpressionOfState, kRequired, "the torque, N m, or force, N", &ForceSpec::value}},
+          .keys = {{"joint", KeyKind::kVelocity, kRequired, "the coordinate it acts on: `joint` or `joint.component`",
+                    &ForceSpec::joint},
+                   {"value", KeyKind::kExpressionOfState, kRequired, "the torque, N m, or force, N", &ForceSpec::value}},
           .build =
               [](const ForceSpec& spec, const Binding& binding, Model& model) {
                 model.joint_forces.push_back({binding.coordinate(spec.joint, true, spec.place), binding.bind(spec.value)});

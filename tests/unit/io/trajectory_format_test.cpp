@@ -39,7 +39,8 @@ class TrajectoryFormats : public testing::Test {
     EXPECT_FALSE(fs::exists(folder_ / "trajectory.csv"));
     EXPECT_EQ(find_trajectory(folder_), folder_ / trajectory_file_name(format));
     std::vector<std::vector<double>> read;
-    EXPECT_EQ(read_trajectory(find_trajectory(folder_), [&](std::span<const double> row) { read.emplace_back(row.begin(), row.end()); }),
+    EXPECT_EQ(read_trajectory(find_trajectory(folder_),
+                              [&](std::span<const double> row) { read.emplace_back(row.begin(), row.end()); }),
               names);
     fs::remove(find_trajectory(folder_));
     return read;
@@ -55,13 +56,14 @@ class TrajectoryFormats : public testing::Test {
 
 TEST_F(TrajectoryFormats, KeepNamesAndNumbersToTheLastBit) {
   std::mt19937 random(3);
-  const std::vector<std::string> names{"t",        "q.theta",  "q.module.theta", "q.universal.0", "v.a b,\"c\"",
-                                       "lambda.b", "force.b.x", "p.größe.x",     "p.\xf0\x9f\x94\xa7.y", "s.a/b"};
+  const std::vector<std::string> names{"t",        "q.theta",   "q.module.theta", "q.universal.0",        "v.a b,\"c\"",
+                                       "lambda.b", "force.b.x", "p.größe.x",      "p.\xf0\x9f\x94\xa7.y", "s.a/b"};
   for (const std::size_t rows : {0U, 1U, 2U, 1023U, 1024U, 1025U, 5000U})
     for (const TrajectoryFormat format : formats()) {
       std::vector<std::vector<double>> table(rows);
       for (auto& row : table)
-        for (std::size_t c = 0; c < names.size(); ++c) row.push_back(std::ldexp(static_cast<double>(random()), static_cast<int>(c) - 40));
+        for (std::size_t c = 0; c < names.size(); ++c)
+          row.push_back(std::ldexp(static_cast<double>(random()), static_cast<int>(c) - 40));
       if (rows > 1) table[1][2] = std::numeric_limits<double>::infinity(), table[0][3] = 5e-324, table[0][4] = -0.0;
       EXPECT_EQ(round_trip(format, names, table), table) << rows;
     }
@@ -69,8 +71,9 @@ TEST_F(TrajectoryFormats, KeepNamesAndNumbersToTheLastBit) {
 
 /// Names that a struct of MATLAB could not have, or that would be two things at once.
 TEST_F(TrajectoryFormats, GiveEveryColumnAPlaceInMatlab) {
-  const std::vector<std::string> names{"t", "q.a", "q.a.b", "q.a_.b", "q.a b", "q.a-b", "q." + std::string(100, 'x'),
-                                       "q." + std::string(100, 'x') + "y", "q.", "q..", "columns.x", "q.1"};
+  const std::vector<std::string> names{
+      "t",  "q.a", "q.a.b",     "q.a_.b", "q.a b", "q.a-b", "q." + std::string(100, 'x'), "q." + std::string(100, 'x') + "y",
+      "q.", "q..", "columns.x", "q.1"};
   std::vector<double> row;
   for (std::size_t c = 0; c < names.size(); ++c) row.push_back(static_cast<double>(c));
   EXPECT_EQ(round_trip(TrajectoryFormat::kMat, names, {row, row}), (std::vector<std::vector<double>>{row, row}));
