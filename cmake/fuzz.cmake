@@ -18,6 +18,7 @@ endfunction()
 # name, and by every source without a header of its own that includes it from the same folder or one below.
 function(linkwork_needed_sources start result)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} linkwork/*.cpp)
+  list(FILTER sources EXCLUDE REGEX "/io/hdf5_trajectory\\.cpp$")  # needs a library; no_hdf5_trajectory.cpp does not
   foreach(source IN LISTS sources)
     string(REGEX REPLACE "\\.cpp$" ".h" own_header ${source})
     if(EXISTS ${PROJECT_SOURCE_DIR}/${own_header})

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/methods.h"
@@ -24,7 +25,8 @@ A start that no position satisfies is an error that names the closures.
 
 Examples:
   linkwork check four_bar
-  linkwork check n_four_bar --set n=40)";
+  linkwork check n_four_bar --set n=40
+  linkwork check bricard --json)";
 
 constexpr std::size_t kMostLines = 10;
 
@@ -120,11 +122,7 @@ void print_modules(const Spec& spec) {
                                       : fmt::format("{}; {}", spec.modules.size(), notes.front()));
 }
 
-int check_model(const ModelArgument& argument) {
-  const Spec spec = argument.read();
-  check_settings(spec.settings);
-  const Model model = build_model(spec);
-  const CheckReport report = check(model);
+void print_report(const CheckReport& report, const Spec& spec, const Model& model) {
   print("{} ({})\n", model.name, model.file);
   print_line("bodies", std::to_string(report.bodies));
   print_line("joints", fmt::format("{}, with {} in the spanning tree", report.joints, counted(report.coordinates, "coordinate")));
@@ -138,6 +136,50 @@ int check_model(const ModelArgument& argument) {
   for (const std::string& warning : report.warnings) print_line("warning", highlighted(warning, stdout));
   print_line("formulation", fmt::format("{} ({})", report.formulation, report.formulation_reason));
   if (report.rows > 0) print_coordinates(report, model);
+}
+
+/// The same for programs: one object.
+void print_json(const CheckReport& report, const Model& model) {
+  using Json = nlohmann::ordered_json;
+  Json moved = Json::array();
+  for (const auto& change : report.assembly.moved)
+    moved.push_back({{"coordinate", change.coordinate}, {"from", change.from}, {"to", change.to}, {"given", change.given}});
+  std::vector<std::string> warnings = report.warnings;
+  if (!report.trouble.empty()) warnings.push_back(report.trouble);
+  const Json json{{"model", model.name},
+                  {"bodies", report.bodies},
+                  {"joints", report.joints},
+                  {"coordinates", report.coordinates},
+                  {"loops", report.loops()},
+                  {"rows", report.rows},
+                  {"rank", report.rank},
+                  {"dof", report.dof},
+                  {"redundant", report.redundant()},
+                  {"not_unique", report.diagnosis.undetermined},
+                  {"start",
+                   {{"position_error", report.assembly.position_error_before},
+                    {"velocity_error", report.assembly.velocity_error_before},
+                    {"moved", moved}}},
+                  {"singular_distance", report.diagnosis.distance},
+                  {"warnings", warnings}};
+  // A model's name may come from a file name, which need not be UTF-8.
+  print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+struct CheckOptions {
+  ModelArgument model;
+  bool json = false;
+};
+
+int check_model(const CheckOptions& options) {
+  const Spec spec = options.model.read();
+  check_settings(spec.settings);
+  const Model model = build_model(spec);
+  const CheckReport report = check(model);
+  if (options.json)
+    print_json(report, model);
+  else
+    print_report(report, spec, model);
   if (report.trouble.empty()) return kDone;
   complain("{} cannot run: {}", model.name, report.trouble);
   return kFailed;
@@ -147,10 +189,11 @@ int check_model(const ModelArgument& argument) {
 
 Command check_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("check", "Tells what a model is, and whether it can run.");
-  const auto argument = std::make_shared<ModelArgument>();
-  argument->add_to(*app);
+  const auto options = std::make_shared<CheckOptions>();
+  options->model.add_to(*app);
+  app->add_flag("--json", options->json, "print one JSON object, for programs");
   app->footer(kFooter);
-  return {app, [argument] { return check_model(*argument); }};
+  return {app, [options] { return check_model(*options); }};
 }
 
 }  // namespace linkwork::cli

@@ -32,7 +32,8 @@ matter. Every motion must be driven ([[closure]] with type = "drive", or others 
 positions that close the loops. Redundant constraints are allowed; those that contradict one another are named, and so are
 motions that no drive determines, and singular positions on the way.
 
-Writes the files of 'linkwork run'. trajectory.csv has the same columns without lambda, force and torque: of forces nothing is known.
+Writes the files of 'linkwork run'. trajectory.csv has the same columns without lambda, force, torque, effort, load and power: of forces
+nothing is known.
 
 Examples:
   linkwork kinematics four_bar_driven
@@ -67,7 +68,7 @@ int move(const KinematicsOptions& options) {
 
   const ResultFolder folder(options.out, model.name + "-kinematics");
   TrajectoryFile trajectory(folder / "trajectory.csv", motion.columns());
-  folder.remove({"summary.json", "report.html"});
+  folder.remove({"summary.json", "report.html", "trajectory.h5", "trajectory.mat"});
   std::string scene = scene_json(spec, model, motion.columns());
   write_text_file(folder / "scene.json", scene);
   ThinnedRows rows(motion.columns().size());
@@ -87,7 +88,7 @@ int move(const KinematicsOptions& options) {
 
   if (!options.quiet) {
     print_motion(model, summary);
-    print_results({folder.path(), trajectory.rows(), motion.columns().size(), reported});
+    print_results({folder.path(), "trajectory.csv", trajectory.rows(), motion.columns().size(), reported});
   }
   if (summary.completed) return kDone;
   return tell_failure(summary, folder.path(), {});

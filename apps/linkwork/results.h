@@ -16,6 +16,7 @@
 #include "linkwork/io/trajectory_file.h"
 #include "linkwork/model/model.h"
 #include "linkwork/simulation/pacing.h"
+#include "linkwork/simulation/simulation.h"
 
 namespace linkwork::cli {
 
@@ -29,13 +30,12 @@ struct CheckpointPlan {
 class Results {
  public:
   /// Begins them, or goes on with those of an interrupted run. Throws InputError before anything of an earlier run is touched.
-  Results(const RunOptions& options, const Spec& spec, std::shared_ptr<const Model> model,
-          const std::vector<std::string>& columns, std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
+  Results(const RunOptions& options, const Spec& spec, std::shared_ptr<const Model> model, Simulation& simulation,
+          std::optional<CheckpointPlan> checkpoints, const Checkpoint* from);
 
-  void write(std::span<const double> row) {
-    trajectory_.write(row);
-    rows_.add(row);
-  }
+  void write(std::span<const double> row) { trajectory_.write(row); }
+  /// The same row with all that the run computes: the report draws positions, written or not.
+  void keep_for_report(std::span<const double> row);
   /// After every step: shows how far it is, and waits if the run is to keep pace with the clock.
   void show(double t, double end) {
     progress_.show(t, end);
@@ -55,15 +55,19 @@ class Results {
  private:
   TrajectoryFile open_trajectory(const std::vector<std::string>& columns, const Checkpoint* from) const;
   void check_checkpoints() const;
+  std::vector<ColumnInfo> column_infos(const Summary& summary) const;
 
   const RunOptions& options_;
   std::shared_ptr<const Model> model_;
-  std::size_t columns_;
+  const std::vector<std::string> columns_;
+  const TrajectoryFormat format_;
   ResultFolder folder_;
   std::optional<CheckpointPlan> checkpoints_;
   TrajectoryFile trajectory_;
-  std::string scene_;
+  std::vector<std::size_t> reported_;  // columns of the whole row
+  std::string scene_;                  // of the report
   ThinnedRows rows_;
+  std::vector<double> report_row_;
   Progress progress_;
   std::optional<Pacing> pacing_;
 };

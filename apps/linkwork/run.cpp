@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
     R"(Writes report.html (animation, plots and summary, to open in a browser), trajectory.csv (positions, velocities, accelerations,
-reactions, energies, errors), summary.json and scene.json (what 'linkwork report' and 'linkwork view' need to draw the mechanism).
+reactions, efforts and powers of forces, energies, errors; --columns chooses, --format hdf5 or mat writes trajectory.h5 or
+trajectory.mat in its place), summary.json and scene.json (what 'linkwork report' and 'linkwork view' need to draw the mechanism).
 Methods may carry options, as in baumgarte:alpha=5,beta=5; 'linkwork list' shows them.
 With --checkpoint, 'linkwork resume FILE' goes on with a run that was interrupted, and ends with the same results. FILE is made, or an
 older checkpoint replaced; anything else in its place is refused. Ctrl-C (SIGINT), SIGTERM and SIGHUP end a run after the step it is at,
@@ -34,6 +35,8 @@ with a checkpoint if it has any, a summary of status "interrupted", and exit cod
 Examples:
   linkwork run four_bar
   linkwork run four_bar --set torque=0 --end 2 --integrator dopri45 --rtol 1e-10
+  linkwork run four_bar --columns q,energy,power.*
+  linkwork run four_bar --start-from out/four-bar@2 --out out/later
   linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results
   linkwork run four_bar --end 100 --checkpoint four_bar.ckpt --checkpoint-every 10)";
 
@@ -45,6 +48,7 @@ struct Job {
   const RunOptions& options;
   const Checkpoint* from;
   Spec spec;
+  StartState start;  // of --start-from
   std::optional<CheckpointPlan> checkpoints;
 };
 
@@ -64,6 +68,7 @@ std::string options_text(const RunOptions& options) {
   for (const auto& [option, value] : options.settings.texts()) text += fmt::format("{} {}\n", option, value);
   for (const auto& [name, given] : {std::pair{"--threads", &options.settings.threads},
                                     {"--realtime", &options.realtime},
+                                    {"--start-from", &options.start_from},
                                     {"--checkpoint-every", &options.checkpoint_every}})
     if (*given) text += fmt::format("{} {}\n", name, **given);
   return text + (options.checkpoint ? "--checkpoint\n" : "");
@@ -73,7 +78,7 @@ std::string options_text(const RunOptions& options) {
 /// has them all.
 Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) {
   inputs.add("the options", options_text(options));
-  Job job{options, from, {}, {}};
+  Job job{options, from, {}, {}, {}};
   if (options.checkpoint_every && !options.checkpoint)
     throw InputError({"--checkpoint-every", 0, 0}, "there is no file to write to", "--checkpoint FILE");
   if (options.checkpoint && options.checkpoint->empty()) throw InputError({"--checkpoint", 0, 0}, "the name is empty", "a file");
@@ -102,12 +107,19 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
     return text;
   });
   options.settings.apply_to(job.spec.settings);
+  if (from != nullptr)
+    job.start = from->request.start;
+  else if (options.start_from)
+    job.start = read_start_state(*options.start_from);
+  for (const auto& [column, value] : job.start.values)
+    inputs.add(fmt::format("the start of {}", column), fmt::format("{}", value));
+  if (job.start.is_given()) begin_with(job.start, job.spec);
   if (!job.checkpoints) return job;
   Checkpoint::Request& request = job.checkpoints->contents.request;
   if (from == nullptr) {
     job.checkpoints->contents.program = LINKWORK_VERSION;
     job.checkpoints->contents.files = std::move(files);
-    request = {model.string(), options.model.set, options.settings.texts(), "", options.no_report, 0.0};
+    request = {model.string(), options.model.set, options.settings.texts(), "", options.no_report, 0.0, job.start};
     request.every = options.checkpoint_every ? parse_positive(*options.checkpoint_every, "--checkpoint-every")
                                              : job.spec.settings.end / kCheckpoints;
   }
@@ -162,8 +174,7 @@ class Writing {
     check_pace(job_, ready.simulation.has_fixed_steps());
     together(ready.transport, [&](Inputs&) {
       if (ready.transport.rank() == 0)
-        results_ = std::make_unique<Results>(job_.options, job_.spec, ready.model, ready.simulation.columns(), job_.checkpoints,
-                                             job_.from);
+        results_ = std::make_unique<Results>(job_.options, job_.spec, ready.model, ready.simulation, job_.checkpoints, job_.from);
     });
     // Not before it is clear that there will be a run: a rank that refuses it has not died.
     const bool is_process = job_.options.settings.thread_count() == 1;
@@ -176,6 +187,7 @@ class Writing {
     }
     if (ready.transport.rank() != 0) return observer;
     observer.row = [this](std::span<const double> row) { results_->write(row); };
+    observer.whole_row = [this](std::span<const double> row) { results_->keep_for_report(row); };
     observer.progress = [this](double t, double end) { results_->show(t, end); };
     if (job_.checkpoints) observer.checkpoint = [this](const SavedRun& saved) { results_->save(saved); };
     results_->start(job_.from != nullptr ? job_.from->run.t : 0.0);
@@ -184,6 +196,7 @@ class Writing {
 
   /// Ranks that write nothing only tell how it went.
   int finish(Summary summary) {
+    if (job_.start.is_given()) summary.notes.insert(summary.notes.begin(), "the start is the state of " + job_.start.from);
     if (results_) return results_->finish(std::move(summary));
     if (summary.status == kInterrupted) return exit_code_after_interruption();
     return summary.completed || summary.model.empty() ? kDone : kFailed;
@@ -234,6 +247,9 @@ Command run_command(CLI::App& program) {
   app->add_option("--checkpoint-every", options->checkpoint_every,
                   "simulated time between two checkpoints, s; default a tenth of the whole")
       ->option_text("T");
+  app->add_option("--start-from", options->start_from,
+                  "begin with the state of another run of a model with the same joints: its last row, or that nearest to t")
+      ->option_text("DIR[@t]");
   add_common_options(*app, *options);
   app->footer(kFooter);
   return {app, [options] { return on_ranks("run", [&](Transport& world) { return perform_run(*options, nullptr, world); }); }};

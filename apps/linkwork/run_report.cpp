@@ -88,7 +88,7 @@ void print_all(const std::string& label, const std::vector<std::string>& texts) 
 }  // namespace
 
 void print_results(const ResultFiles& files) {
-  print_line("results", fmt::format("{} ({}, {})", (files.folder / "trajectory.csv").string(), counted(files.rows, "row"),
+  print_line("results", fmt::format("{} ({}, {})", (files.folder / files.trajectory).string(), counted(files.rows, "row"),
                                     counted(static_cast<long>(files.columns), "column")));
   print_line("", (files.folder / "summary.json").string());
   if (files.has_report) print_line("", (files.folder / "report.html").string() + " (open it in a browser)");

@@ -11,6 +11,7 @@ namespace linkwork::cli {
 /// Where a run's results went.
 struct ResultFiles {
   std::filesystem::path folder;
+  const char* trajectory = "trajectory.csv";
   long rows = 0;
   std::size_t columns = 0;
   bool has_report = false;

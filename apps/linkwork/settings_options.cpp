@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 #include <system_error>
 
 #include "apps/linkwork/lists.h"
 #include "apps/linkwork/methods.h"
 #include "linkwork/modules/settings_check.h"
+#include "linkwork/simulation/columns.h"
 
 namespace linkwork::cli {
 namespace {
@@ -21,6 +23,17 @@ void apply_number(const Text& text, const char* option, double& target) {
 
 void apply_choice(const Text& text, const char* option, Choice& target) {
   if (text) target = parse_choice(*text, {option, 0, 0});
+}
+
+void apply_columns(const Text& text, Settings& settings) {
+  if (!text) return;
+  settings.columns.clear();
+  settings.columns_place = {"--columns", 0, 0};
+  std::istringstream list(*text);
+  for (std::string pattern; std::getline(list, pattern, ',');)
+    if (!pattern.empty()) settings.columns.push_back(pattern);
+  if (settings.columns.empty())
+    throw InputError(settings.columns_place, "the list is empty", "groups, such as q,v,energy, or names of columns");
 }
 
 }  // namespace
@@ -40,6 +53,10 @@ void SettingsOptions::add_to(CLI::App& options) {
   add("--stabilization", stabilization, "S", names(stabilization_choices()));
   add("--integrator", integrator, "I", names(integrator_choices()));
   add("--glue", glue, "G", names(glue_choices()));
+  add("--columns", columns, "GROUP,...",
+      "what to write: " + fmt::format("{}", fmt::join(column_group_names(), ", ")) +
+          ", names, or patterns such as q.* and force.crank.*; default all");
+  add("--format", format, "F", "csv, hdf5 or mat (MATLAB 5): what the trajectory is kept as; default csv");
   add("--threads", threads, "N", "threads that share the modules of a model; default 1");
 }
 
@@ -55,7 +72,9 @@ void SettingsOptions::apply_to(Settings& settings) const {
   apply_choice(stabilization, "--stabilization", settings.stabilization);
   apply_choice(integrator, "--integrator", settings.integrator);
   apply_choice(glue, "--glue", settings.glue);
+  apply_columns(columns, settings);
   thread_count();
+  trajectory_format();
   check_settings(settings);
 }
 
@@ -70,12 +89,17 @@ int SettingsOptions::thread_count() const {
   return count;
 }
 
+TrajectoryFormat SettingsOptions::trajectory_format() const {
+  return format ? parse_trajectory_format(*format, {"--format", 0, 0}) : TrajectoryFormat::kCsv;
+}
+
 template <class Visit>
 void SettingsOptions::for_each_text(Visit visit) {
   visit("--end", end), visit("--step", step), visit("--max-step", max_step), visit("--rtol", rtol), visit("--atol", atol),
       visit("--every", every);
   visit("--coordinates", coordinates), visit("--formulation", formulation), visit("--stabilization", stabilization);
   visit("--integrator", integrator), visit("--glue", glue);
+  visit("--columns", columns), visit("--format", format);
 }
 
 std::vector<std::pair<std::string, std::string>> SettingsOptions::texts() const {

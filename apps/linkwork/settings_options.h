@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "linkwork/io/trajectory_format.h"
 #include "linkwork/model/model.h"
 
 namespace linkwork::cli {
@@ -15,6 +16,7 @@ struct SettingsOptions {
   using Text = std::optional<std::string>;
   Text end, step, max_step, rtol, atol, every;
   Text coordinates, formulation, stabilization, integrator, glue;
+  Text columns, format;
   Text threads;
 
   void add_to(CLI::App& options);
@@ -22,6 +24,8 @@ struct SettingsOptions {
   void apply_to(Settings& settings) const;
   /// Throws InputError unless it is a number of threads.
   int thread_count() const;
+  /// Of the trajectory. Throws InputError unless it is one.
+  TrajectoryFormat trajectory_format() const;
   /// Whether tolerances are given to an integrator that has no use for them.
   bool tolerates_in_vain(const Model& model) const;
 

@@ -10,6 +10,7 @@
 #include "apps/linkwork/http_server.h"
 #include "linkwork/io/input_file.h"
 #include "linkwork/io/report.h"
+#include "linkwork/io/trajectory_format.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork::cli {
@@ -46,6 +47,9 @@ HttpAnswer rows(const fs::path& folder, std::string_view from) {
   const bool ended = has_ended(folder);  // asked before the rows are read: then nothing is missed
   std::streamoff at = 0;
   std::from_chars(from.data(), from.data() + from.size(), at);
+  // A run that has just ended may have made another file of it: the page has to be loaded anew to see its last rows.
+  if (find_trajectory(folder) != folder / "trajectory.csv")
+    return {200, "text/csv", "", {{"X-Run-Ended", "1"}, {"X-Next", std::string(from)}}};
   check_input_file(folder / "trajectory.csv", "the trajectory of a run");
   std::ifstream stream(folder / "trajectory.csv", std::ios::binary);
   if (at <= 0) at = first_row(stream);

@@ -11,9 +11,9 @@ namespace linkwork {
 namespace {
 
 /// What one force does, as it says so.
-class AppliedForces final : public Forces {
+class CollectedForces final : public Forces {
  public:
-  AppliedForces(const ModelNames& names, System& system, const std::string& force, std::string& not_finite)
+  CollectedForces(const ModelNames& names, System& system, const std::string& force, std::string& not_finite)
       : names_(names), system_(system), force_(force), not_finite_(not_finite) {}
 
   double power() const { return power_; }
@@ -62,7 +62,7 @@ double CustomForces::apply(System& system) {
   const SystemKinematics at(*names_, system);
   double power = 0.0;
   for (const CustomForce& force : model_->custom_forces) {
-    AppliedForces forces(*names_, system, force.name, not_finite_);
+    CollectedForces forces(*names_, system, force.name, not_finite_);
     force.apply(at, forces);
     if (force.power)
       power += force.power(at);

@@ -51,10 +51,10 @@ void System::apply_joint_laws() {
     for (int k = 0; k < joint.kind->nv(); ++k) {
       const auto c = static_cast<std::size_t>(k);
       const double rate = in_state ? state_->v[joint.v[c]] : v[c];
-      double lossy = -joint.damping * rate, force = 0.0;
-      if (joint.friction != 0.0) lossy += coulomb_force(joint.friction, rate);
-      if (joint.stiffness != 0.0) force = -joint.stiffness * ((in_state ? state_->q[joint.q[c]] : q[c]) - joint.rest);
-      force += lossy;
+      // A quaternion has a component more than the velocity, and no stiffness.
+      const double at = joint.stiffness == 0.0 ? 0.0 : in_state ? state_->q[joint.q[c]] : q[c];
+      const auto [elastic, lossy] = joint_law(joint, at, rate);
+      const double force = elastic + lossy;
       power_ += lossy * rate;
       if (in_state)
         work_.tau[joint.v[c]] += force;
@@ -64,18 +64,27 @@ void System::apply_joint_laws() {
   }
 }
 
+JointLaw System::joint_law(const Joint& joint, double q, double rate) {
+  JointLaw law{0.0, -joint.damping * rate};
+  if (joint.friction != 0.0) law.lossy += coulomb_force(joint.friction, rate);
+  if (joint.stiffness != 0.0) law.elastic = -joint.stiffness * (q - joint.rest);
+  return law;
+}
+
 void System::apply_joint_forces() {
-  for (const JointForce& force : model_->joint_forces) {
+  for (std::size_t k = 0; k < model_->joint_forces.size(); ++k) {
+    const JointForce& force = model_->joint_forces[k];
     if (!is_in_force(force.of)) continue;
     const double value = evaluate(force.value);
     if (const Joint& joint = model_->joints[force.coordinate.joint()]; joint.in_state()) {
       const int dof = joint.v[static_cast<std::size_t>(force.coordinate.component)];
       work_.tau[dof] += value;
-      power_ += value * state_->v[dof];
-      continue;
+      joint_forces_[k] = {value, value * state_->v[dof]};
+    } else {
+      add_coordinate_force(force.coordinate, value);
+      joint_forces_[k] = {value, value * coordinate_motion(force.coordinate).rate};
     }
-    add_coordinate_force(force.coordinate, value);
-    power_ += value * coordinate_motion(force.coordinate).rate;
+    power_ += joint_forces_[k].power;
   }
 }
 
@@ -109,9 +118,12 @@ void System::apply_springs() {
       push(spring.a, pull * along);
       push(spring.b, -pull * along);
       power_ -= pull * rate;
+      springs_[k] = {pull, -pull * rate};
       continue;
     }
-    const V3 force = (-spring.stiffness * (length - spring.length) - spring.damping * rate) * along;
+    const double push_apart = -spring.stiffness * (length - spring.length) - spring.damping * rate;
+    const V3 force = push_apart * along;
+    springs_[k] = {-push_apart, push_apart * rate};
     push(spring.a, -force);
     push(spring.b, force);
     power_ -= spring.damping * rate * rate;
@@ -128,8 +140,30 @@ void System::apply_wrenches() {
     const Mat3<double> R_NE = wrench.in_body_axes ? wrench.at.X_NF.R : R_WN.transpose();
     const Wrench<double> on_node = Pose<double>{R_NE, wrench.at.X_NF.p} * F;
     work_.apply(wrench.at.node, on_node);
-    power_ += power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v});
+    wrenches_[i] = {on_node, power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v})};
+    power_ += wrenches_[i].second;
   }
+}
+
+Wrench<double> System::wrench(std::size_t element) const {
+  const BodyWrench& wrench = model_->wrenches[element];
+  if (!is_in_force(wrench.of)) return {};
+  const auto& [n, f] = wrenches_[element].first;
+  const Mat3<double>& R_WN = X_WN(wrench.at.node).R;
+  return {R_WN * (n - wrench.at.X_NF.p.cross(f)), R_WN * f};
+}
+
+double System::power_of(std::size_t force) const {
+  if (!is_in_force(static_cast<int>(force))) return 0.0;
+  double power = 0.0;
+  const auto add = [&](const auto& elements, std::size_t first, const auto& power_at) {
+    for (std::size_t k = first; k < elements.size() && elements[k].of == static_cast<int>(force); ++k) power += power_at(k);
+  };
+  const Force& own = model_->forces[force];
+  add(model_->joint_forces, own.joint_force, [&](std::size_t k) { return joint_forces_[k].power; });
+  add(model_->springs, own.spring, [&](std::size_t k) { return springs_[k].power; });
+  add(model_->wrenches, own.wrench, [&](std::size_t k) { return wrenches_[k].second; });
+  return power;
 }
 
 std::string System::describe_not_finite() {

@@ -59,6 +59,9 @@ System::System(const Model& model)
   jets_.resize(slots);
   inputs_.resize(model.inputs.size());
   spans_.resize(model.springs.size());
+  joint_forces_.resize(model.joint_forces.size());
+  springs_.resize(model.springs.size());
+  wrenches_.resize(model.wrenches.size());
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     first_angle_.push_back(turns_.angle.size());

@@ -8,15 +8,21 @@
 #include "linkwork/dynamics/custom_forces.h"
 #include "linkwork/dynamics/modes.h"
 #include "linkwork/dynamics/state.h"
+#include "linkwork/model/forces/force_kind.h"
 #include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
 
+/// What a joint's own stiffness, damping and friction do along one of its coordinates.
+struct JointLaw {
+  double elastic = 0.0, lossy = 0.0;
+};
+
 /// The model evaluated at a state: kinematics, applied forces, constraint terms. Formulations ask it for what they need;
 /// dense matrices are computed only when asked for. One per thread.
-class System final : public Observation {
+class System final : public Observation, public AppliedForces {
  public:
   explicit System(const Model& model);
 
@@ -64,6 +70,19 @@ class System final : public Observation {
   double potential_energy() const;
   /// Power of the applied forces that have no potential. After update_forces().
   double applied_power() const { return power_; }
+
+  // Of single elements of forces, after update_forces().
+  double joint_force(std::size_t element) const override {
+    return is_in_force(model_->joint_forces[element].of) ? joint_forces_[element].value : 0.0;
+  }
+  double spring_pull(std::size_t element) const override {
+    return is_in_force(model_->springs[element].of) ? springs_[element].value : 0.0;
+  }
+  Wrench<double> wrench(std::size_t element) const override;
+  /// Work that a force does on the mechanism in unit time, with or without a potential.
+  double power_of(std::size_t force) const;
+  /// The same of a joint's own stiffness, damping and friction on one of its coordinates.
+  static JointLaw joint_law(const Joint& joint, double q, double rate);
 
   /// A joint's coordinates, wherever they come from. vdot empty: the acceleration at vdot = 0.
   void joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
@@ -174,6 +193,12 @@ class System final : public Observation {
     std::vector<std::pair<int, const BoundExpression*>> varying;
   };
   std::vector<WrenchParts> wrench_parts_;  // by wrench
+  /// What elements did when forces were last updated; of those not in force, nothing that counts.
+  struct Done {
+    double value = 0.0, power = 0.0;
+  };
+  std::vector<Done> joint_forces_, springs_;
+  std::vector<std::pair<Wrench<double>, double>> wrenches_;  // on the node, in its axes; power
   double power_ = 0.0;
   std::optional<CustomForces> custom_forces_;  // if there are any
   MatX<double> M_, A_, bounds_;

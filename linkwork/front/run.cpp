@@ -8,6 +8,7 @@
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/modules/settings_check.h"
+#include "linkwork/simulation/moving_system.h"
 
 namespace linkwork {
 
@@ -43,6 +44,7 @@ void apply(const RunOptions& options, Settings& settings) {
   number(options.rtol, "rtol", settings.rtol);
   number(options.atol, "atol", settings.atol);
   number(options.every, "every", settings.output_every);
+  if (!options.columns.empty()) settings.columns = options.columns, settings.columns_place = {"columns", 0, 0};
   choice(options.coordinates, "coordinates", settings.coordinates);
   choice(options.formulation, "formulation", settings.formulation);
   choice(options.stabilization, "stabilization", settings.stabilization);
@@ -89,7 +91,7 @@ struct Run::Parts {
     live.simulation->sample(period, [this, act] { act(*owner); });
   }
   void observe() {
-    if (take_row) live.simulation->observe(Observer{.row = take_row});
+    if (take_row) live.simulation->observe(Observer{.whole_row = take_row});
   }
 
   Simulation& simulation() { return *live.simulation; }
@@ -109,7 +111,8 @@ struct Run::Parts {
     if (!went_on) throw SimulationError(simulation().summary().status);
     return !simulation().ended_by_event();
   }
-  double value(std::string_view column) { return simulation().row()[column_index(simulation().columns(), column)]; }
+  const std::vector<std::string>& columns() { return simulation().system().columns(); }
+  double value(std::string_view column) { return simulation().row()[column_index(columns(), column)]; }
 
   Mechanism mechanism;
   Spec spec;
@@ -238,7 +241,7 @@ void Run::restore(const SavedRun& saved) {
   parts_->inputs = saved.inputs;
 }
 
-const std::vector<std::string>& Run::columns() const { return parts_->simulation().columns(); }
+const std::vector<std::string>& Run::columns() const { return parts_->columns(); }
 std::vector<double> Run::row() { return parts_->simulation().row(); }
 double Run::value(std::string_view column) { return parts_->value(column); }
 

@@ -21,8 +21,9 @@ struct Settings;
 struct RunOptions {
   std::optional<std::string> coordinates = {}, formulation = {}, stabilization = {}, integrator = {}, glue = {};
   std::optional<double> end = {}, step = {}, max_step = {}, rtol = {}, atol = {};
-  std::optional<double> every = {};  // s between two rows
-  int threads = 1;                   // of run(): that share the modules of a model
+  std::optional<double> every = {};       // s between two rows
+  std::vector<std::string> columns = {};  // of run(): groups, names and patterns, "q", "force.crank.*"; empty: all
+  int threads = 1;                        // of run(): that share the modules of a model
 };
 
 /// Throws InputError for what is not a positive number or not known.

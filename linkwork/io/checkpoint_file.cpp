@@ -129,9 +129,14 @@ void fields(Archive& at, SavedRun& x) {
 }
 
 template <class Archive>
+void fields(Archive& at, StartState& x) {
+  at("from", x.from), at("values", x.values);
+}
+
+template <class Archive>
 void fields(Archive& at, Checkpoint::Request& x) {
   at("model", x.model), at("set", x.set), at("settings", x.settings), at("out", x.out), at("no_report", x.no_report);
-  at("every", x.every);
+  at("every", x.every), at("start", x.start);
 }
 
 template <class Archive>

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "linkwork/io/start_state.h"
 #include "linkwork/simulation/saved_run.h"
 
 namespace linkwork {
@@ -21,6 +22,7 @@ struct Checkpoint {
     std::string out;
     bool no_report = false;
     double every = 0.0;
+    StartState start = {};  // of --start-from
   };
   struct ModelText {
     std::string file;

@@ -113,7 +113,10 @@ KeyTable settings_keys() {
            {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
            {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
            {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
-           {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"}}};
+           {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
+           {"columns", kTexts, kOptional,
+            "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
+            "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
 }
 
 KeyTable body_keys() {

@@ -393,6 +393,11 @@ Settings read_settings(const TableReader& table) {
   table.read("stabilization", settings.stabilization);
   table.read("integrator", settings.integrator);
   table.read("glue", settings.glue);
+  if (table.has("columns")) {
+    settings.columns = table.texts("columns");
+    settings.columns_place = table.place("columns");
+    if (settings.columns.empty()) table.fail("columns", "is empty", "groups, names or patterns of columns, or no such key");
+  }
   return settings;
 }
 

@@ -11,6 +11,7 @@
 
 #include "linkwork/io/input_file.h"
 #include "linkwork/io/json_text.h"
+#include "linkwork/io/trajectory_format.h"
 #include "linkwork/io/trajectory_reader.h"
 #include "linkwork/model/input_error.h"
 
@@ -140,7 +141,7 @@ ReportRun read_running(const fs::path& folder) {
 
 ReportRun read_run(const fs::path& folder) {
   ReportRun run = read_running(folder);
-  const fs::path file = folder / "trajectory.csv";
+  const fs::path file = find_trajectory(folder);
   read_trajectory(file, [&](std::span<const double> row) {
     if (row.size() != run.rows.columns())
       throw InputError({file.string(), 1, 0}, "has other columns than scene.json", "files of one run");

@@ -61,6 +61,13 @@ class Scene {
     return found == column_of_.end() ? Json() : Json(found->second);
   }
 
+  /// The first of three that follow one another.
+  Json column_of_three(const std::string& name) const {
+    const Json first = column(name + ".x");
+    const bool all = !column(name + ".y").is_null() && !column(name + ".z").is_null();
+    return all ? first : Json();
+  }
+
   void add_bodies() {
     Json& bodies = json_["bodies"] = Json::array();
     for (const Body& body : model_.bodies) bodies.push_back({{"name", body.name}, {"mass", body.mass}});
@@ -97,7 +104,7 @@ class Scene {
                           {"cut", is_cut_joint(closure)},
                           {"a", frame(a, closure.a)},
                           {"b", frame(b, closure.b)},
-                          {"force", column("force." + closure.name + ".x")}});
+                          {"force", column_of_three("force." + closure.name)}});
     }
   }
 

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "linkwork/io/input_file.h"
+#include "linkwork/io/trajectory_format.h"
 #include "linkwork/model/input_error.h"
 
 namespace linkwork {
@@ -52,6 +53,16 @@ bool parse_row(const std::string& line, std::vector<double>& row) {
 std::vector<std::string> read_trajectory(const std::filesystem::path& file,
                                          const std::function<void(std::span<const double> row)>& on_row) {
   check_input_file(file, "the trajectory of a run");
+  const std::string extension = file.extension().string();
+  if (extension == ".h5" || extension == ".mat") {
+    const TrajectoryTable table = extension == ".h5" ? read_hdf5_trajectory(file) : read_mat_trajectory(file);
+    std::vector<double> row(table.columns.size());
+    for (std::size_t i = 0; i < table.values.front().size(); ++i) {
+      for (std::size_t c = 0; c < row.size(); ++c) row[c] = table.values[c][i];
+      on_row(row);
+    }
+    return table.columns;
+  }
   std::ifstream stream(file, std::ios::binary);
   return read_trajectory(stream, file.string(), on_row);
 }

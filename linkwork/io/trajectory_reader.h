@@ -9,7 +9,8 @@
 
 namespace linkwork {
 
-/// Reads a trajectory.csv row by row, whatever its size; a last line cut short by an interrupted run is left out.
+/// Reads a trajectory row by row: a .csv, whatever its size, of which a last line cut short by an interrupted run is left out; or
+/// the .h5 or .mat made of one.
 /// Throws InputError with the line if the file is not such a table. Returns the names of the columns.
 std::vector<std::string> read_trajectory(const std::filesystem::path& file,
                                          const std::function<void(std::span<const double> row)>& on_row);

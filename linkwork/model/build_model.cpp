@@ -17,7 +17,7 @@ namespace {
 
 class Builder {
  public:
-  explicit Builder(const Spec& spec) : spec_(spec), binding_(spec, model_) {}
+  explicit Builder(const Spec& spec) : spec_(spec), binding_(spec, model_), labels_(output_names(spec.forces)) {}
 
   Model build() {
     model_.name = spec_.name;
@@ -232,7 +232,8 @@ class Builder {
     if (kind == nullptr) throw unknown_name(spec.place, "force type", spec.type, names_of(spec_.kinds->forces));
     const int index = static_cast<int>(model_.forces.size());
     const std::array before{model_.joint_forces.size(), model_.springs.size(), model_.wrenches.size()};
-    model_.forces.push_back({spec.name, kind, spec.active});
+    model_.forces.push_back(
+        {spec.name, kind, spec.active, labels_[static_cast<std::size_t>(index)], before[0], before[1], before[2]});
     kind->build(spec, binding_, model_);
     for (std::size_t k = before[0]; k < model_.joint_forces.size(); ++k) model_.joint_forces[k].of = index;
     for (std::size_t k = before[1]; k < model_.springs.size(); ++k) model_.springs[k].of = index;
@@ -280,6 +281,7 @@ class Builder {
   const Spec& spec_;
   Model model_;
   Binding binding_;
+  std::vector<std::string> labels_;  // of forces
 };
 
 }  // namespace

@@ -175,7 +175,9 @@ struct DryFriction {
 struct Force {
   std::string name;
   const ForceKind* kind = nullptr;
-  bool active = true;  // at the start
+  bool active = true;                                   // at the start
+  std::string label;                                    // in names of columns: its name, or one that was made for it
+  std::size_t joint_force = 0, spring = 0, wrench = 0;  // its first element of each sort, if it has any
 };
 
 /// What forces are made of, beside the joints' own stiffness, damping and friction.
@@ -325,6 +327,9 @@ void for_each_law(SomeModel& model, Visit&& visit) {
 std::string coordinate_name(const Joint& joint, const std::string& component);
 
 Model build_model(const Spec& spec);
+
+/// Which rows of a closure a displacement changes somewhere: lengths, where the others are angles. `length`: the model's unit.
+std::array<bool, kMaxRows> rows_that_are_lengths(const FrameClosure& closure, double length);
 
 /// Finds Model::units; the last thing to be done when a model is made.
 void measure(Model& model);

@@ -223,6 +223,8 @@ struct Settings {
   Choice stabilization{"projection", {}, {}};
   Choice integrator{"rk4", {}, {}};
   Choice glue{"auto", {}, {}};
+  std::vector<std::string> columns;  // of the output: groups, names, patterns; empty: all
+  Place columns_place;
 };
 
 struct Spec {

@@ -49,19 +49,11 @@ double longest_slide(const Model& model) {
   return longest;
 }
 
-/// Whether the rows of a closure are lengths: those that a displacement changes somewhere.
 void measure_rows(const FrameClosure& closure, double length, VecX<double>& unit) {
-  RelativeMotion m;
-  m.R = (Eigen::AngleAxisd(0.7, Vec3<double>(0.6, -0.48, 0.64))).toRotationMatrix();
-  m.p = length * Vec3<double>(0.31, -0.42, 0.53);
-  m.w = Vec3<double>(0.2, 0.3, -0.4);
-  m.pdot = length * Vec3<double>(-0.3, 0.1, 0.2);
-  std::array<Row, kMaxRows> rows;
-  closure.evaluate(m, rows);
+  const std::array<bool, kMaxRows> lengths = rows_that_are_lengths(closure, length);
   for (int r = 0; r < closure.row_count; ++r)
-    if (!rows[static_cast<std::size_t>(r)].on_p.isZero(0.0)) unit[closure.first_row + r] = length;
+    if (lengths[static_cast<std::size_t>(r)]) unit[closure.first_row + r] = length;
 }
-
 /// How much a relation of coordinates changes with them at the start, each in its unit.
 double unit_of(const Model& model, const CoordinateClosure& closure) {
   using Kind = Variable::Kind;
@@ -85,6 +77,19 @@ double unit_of(const Model& model, const CoordinateClosure& closure) {
 }
 
 }  // namespace
+
+std::array<bool, kMaxRows> rows_that_are_lengths(const FrameClosure& closure, double length) {
+  RelativeMotion m;
+  m.R = (Eigen::AngleAxisd(0.7, Vec3<double>(0.6, -0.48, 0.64))).toRotationMatrix();
+  m.p = length * Vec3<double>(0.31, -0.42, 0.53);
+  m.w = Vec3<double>(0.2, 0.3, -0.4);
+  m.pdot = length * Vec3<double>(-0.3, 0.1, 0.2);
+  std::array<Row, kMaxRows> rows;
+  closure.evaluate(m, rows);
+  std::array<bool, kMaxRows> lengths{};
+  for (std::size_t r = 0; r < static_cast<std::size_t>(closure.row_count); ++r) lengths[r] = !rows[r].on_p.isZero(0.0);
+  return lengths;
+}
 
 void measure(Model& model) {
   Model::Units& units = model.units;

@@ -34,7 +34,8 @@ class Planner {
     for (const BodySpec& body : spec_.bodies) add_body(body);
     for (const JointSpec& joint : spec_.joints) add_joint(joint);
     for (const ClosureSpec& closure : spec_.closures) add_closure(closure);
-    for (const ForceSpec& force : spec_.forces) add_force(force);
+    const std::vector<std::string> names = output_names(spec_.forces);
+    for (std::size_t k = 0; k < names.size(); ++k) add_force(spec_.forces[k], names[k]);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
     add_inputs();
     plan_.inputs = spec_.inputs;
@@ -232,11 +233,12 @@ class Planner {
     if (connection.row_count() > 0) plan_.connections.push_back(std::move(connection));
   }
 
-  void add_force(const ForceSpec& force) {
+  void add_force(const ForceSpec& force, const std::string& name) {
     int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
     const bool is_linear = !force.law.is_given();
     if (module == kSeveral && is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules) {
       SpringLink spring;
+      spring.name = name;
       spring.a = port(force.a, spring.ground_a);
       spring.b = port(force.b, spring.ground_b);
       spring.stiffness = force.stiffness;
@@ -253,6 +255,7 @@ class Planner {
       throw InputError(force.place, "the force depends on coordinates of other modules than the one it acts on",
                        "expressions of the module's own coordinates, or glue \"none\"");
     part(module).forces.push_back(force);
+    part(module).forces.back().name = name;
   }
 
   void add_sensor(const SensorSpec& sensor) {

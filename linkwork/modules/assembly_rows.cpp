@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linkwork/simulation/columns.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork {
@@ -13,26 +14,28 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// Where columns of a kind stand in a row: positions, velocities, accelerations, reactions, energies and errors, sensors.
-int kind_of(const std::string& column) {
-  constexpr std::array kPrefixes{"q.", "v.", "a.", "lambda.", "force.", "torque.", "energy.", "error."};
-  for (std::size_t k = 0; k < kPrefixes.size(); ++k)
-    if (column.starts_with(kPrefixes[k])) return static_cast<int>(k);
-  return static_cast<int>(kPrefixes.size());
+/// Where columns stand in a row: by group, torques after forces and powers after efforts.
+int place_of(const std::string& column) {
+  const bool last = column.starts_with("torque.") || column.starts_with("power.");
+  return 2 * static_cast<int>(group_of(column)) + (last ? 1 : 0);
 }
 
 }  // namespace
 
 AssemblyRows::AssemblyRows(Workshop& workshop) {
   const AssemblyPlan& plan = workshop.plan();
+  const ColumnChoice choice(plan.settings);
+  multipliers_ = choice.may_have(ColumnGroup::kMultipliers);
+  reactions_ = choice.may_have(ColumnGroup::kReactions);
+  efforts_ = choice.may_have(ColumnGroup::kEfforts);
   std::string own;
   for (const WorkingModule& module : workshop.modules()) {
     own += fmt::format("{}\n", module.module->columns().size());
     for (const std::string& column : module.module->columns()) own += column + "\n";
   }
   struct Entry {
-    int kind, part;  // a connection, or a module behind all connections
-    std::size_t number;
+    int place, part;     // a connection or spring, or a module behind all of them
+    std::size_t number;  // in the output; 0: it is none, but follows from others
     std::string name;
   };
   std::vector<Entry> entries;
@@ -41,13 +44,14 @@ AssemblyRows::AssemblyRows(Workshop& workshop) {
   const std::vector<std::string> texts = gather_texts(workshop.transport(), own);
   std::size_t number = 1;  // the first says whether rank 0 objects
   spring_numbers_.resize(plan.springs.size());
+  springs_.resize(plan.springs.size());
   for (int rank = 0; rank < workshop.transport().size(); ++rank) {
     const std::vector<std::string> lines = lines_of(texts[at(rank)]);
     std::size_t line = 0;
     for (int leaf = workshop.placement().begin(rank); leaf < workshop.placement().end(rank); ++leaf) {
       const auto count = std::stoul(lines[line++]);
       for (std::size_t c = 0; c < count; ++c, ++line)
-        entries.push_back({kind_of(lines[line]), connections + leaves[at(leaf)], number++, lines[line]});
+        entries.push_back({place_of(lines[line]), connections + leaves[at(leaf)], number++, lines[line]});
       energy_numbers_.push_back(number);
       number += 3;
     }
@@ -56,28 +60,43 @@ AssemblyRows::AssemblyRows(Workshop& workshop) {
       if (owner(workshop, connection.a, connection.b) != rank) continue;
       const auto add = [&](const char* what, const std::string& component) {
         entries.push_back(
-            {kind_of(fmt::format("{}.", what)), c, number++, fmt::format("{}.{}.{}", what, connection.name, component)});
+            {place_of(fmt::format("{}.", what)), c, number++, fmt::format("{}.{}.{}", what, connection.name, component)});
       };
-      for (const std::string& row : connection.row_names()) add("lambda", row);
+      for (const std::string& row : connection.row_names())
+        if (multipliers_) add("lambda", row);
       for (const char* const what : {"force", "torque"})
-        for (const char* const axis : {"x", "y", "z"}) add(what, axis);
+        for (const char* const axis : {"x", "y", "z"})
+          if (reactions_) add(what, axis);
     }
     for (std::size_t s = 0; s < plan.springs.size(); ++s)
       if (owner(workshop, plan.springs[s].a, plan.springs[s].b) == rank) spring_numbers_[s] = number++;
+    for_each_end(workshop, rank, [&](std::size_t s, bool is_b) {
+      (is_b ? springs_[s].b : springs_[s].a) = number;
+      number += 6;
+    });
     output_ends_.push_back(static_cast<int>(number));
   }
+  for (const SpringLink& spring : plan.springs)
+    for (const char* const what : {"effort.", "power."})
+      if (efforts_) entries.push_back({place_of(what), 0, 0, what + spring.name});
   output_.assign(number, 0.0);
-  std::ranges::stable_sort(entries,
-                           [](const Entry& a, const Entry& b) { return std::pair(a.kind, a.part) < std::pair(b.kind, b.part); });
+  std::ranges::stable_sort(
+      entries, [](const Entry& a, const Entry& b) { return std::pair(a.place, a.part) < std::pair(b.place, b.part); });
   columns_ = {"t"};
   const auto add_totals = [&] {
     first_total_ = columns_.size();
     for (const char* const name : {"energy.kinetic", "energy.potential", "energy.total", "error.position", "error.velocity"})
       columns_.emplace_back(name);
   };
+  std::size_t next_effort = 0, next_power = 0;
   for (const Entry& entry : entries) {
-    if (first_total_ == 0 && entry.kind > kind_of("energy.")) add_totals();
-    column_numbers_.emplace_back(columns_.size(), entry.number);
+    if (first_total_ == 0 && entry.place > place_of("energy.")) add_totals();
+    if (entry.number > 0)
+      column_numbers_.emplace_back(columns_.size(), entry.number);
+    else if (entry.name.starts_with("effort."))
+      springs_[next_effort++].effort = columns_.size();
+    else
+      springs_[next_power++].power = columns_.size();
     columns_.push_back(entry.name);
   }
   if (first_total_ == 0) add_totals();
@@ -98,11 +117,17 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
     const Connection& connection = plan.connections[c];
     if (owner(workshop, connection.a, connection.b) != workshop.rank()) continue;
     const ConnectionResult& result = glue.results()[c];
-    to = std::copy_n(result.lambda.begin(), connection.row_count(), to);
+    if (multipliers_) to = std::copy_n(result.lambda.begin(), connection.row_count(), to);
+    if (!reactions_) continue;
     for (const Vec3<double>& reaction : {result.force, result.torque}) to = std::copy_n(reaction.data(), 3, to);
   }
   for (std::size_t s = 0; s < plan.springs.size(); ++s)
     if (owner(workshop, plan.springs[s].a, plan.springs[s].b) == workshop.rank()) *to++ = glue.spring_potentials()[s];
+  for_each_end(workshop, workshop.rank(), [&](std::size_t s, bool is_b) {
+    const PortRef& port = is_b ? plan.springs[s].b : plan.springs[s].a;
+    const PortMotion& motion = workshop.module(port.module).motion[at(port.port)];
+    for (const Vec3<double>& x : {motion.p, motion.v}) to = std::copy_n(x.data(), 3, to);
+  });
   workshop.transport().gather(output_, output_ends_);
   objects = output_[0] != 0.0;
   if (objects) return {};
@@ -110,6 +135,7 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
   row.resize(columns_.size());
   row[0] = t;
   for (const auto& [column, number] : column_numbers_) row[column] = output_[number];
+  if (efforts_) set_springs(plan, row);
   double kinetic = 0.0, potential = 0.0, work = 0.0, springs = 0.0;
   for (const std::size_t number : energy_numbers_)
     kinetic += output_[number], potential += output_[number + 1], work += output_[number + 2];
@@ -119,6 +145,33 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
   std::ranges::copy(totals, row.begin() + static_cast<std::ptrdiff_t>(first_total_));
   energies_ = {kinetic, potential, work};
   return {};
+}
+
+template <class Visit>
+void AssemblyRows::for_each_end(const Workshop& workshop, int rank, Visit visit) const {
+  const std::vector<SpringLink>& springs = workshop.plan().springs;
+  for (std::size_t s = 0; efforts_ && s < springs.size(); ++s)
+    for (const bool is_b : {false, true})
+      if (const PortRef& port = is_b ? springs[s].b : springs[s].a; !port.is_ground() && workshop.rank_of(port.module) == rank)
+        visit(s, is_b);
+}
+
+/// All ranks do the same with the same numbers.
+void AssemblyRows::set_springs(const AssemblyPlan& plan, std::vector<double>& row) const {
+  const auto end_at = [&](std::size_t number, const Pose<double>& ground) -> std::pair<Vec3<double>, Vec3<double>> {
+    if (number == 0) return {ground.p, Vec3<double>::Zero()};
+    return {Eigen::Map<const Vec3<double>>(&output_[number]), Eigen::Map<const Vec3<double>>(&output_[number + 3])};
+  };
+  for (std::size_t s = 0; s < springs_.size(); ++s) {
+    const SpringLink& spring = plan.springs[s];
+    const auto [p_a, v_a] = end_at(springs_[s].a, spring.ground_a);
+    const auto [p_b, v_b] = end_at(springs_[s].b, spring.ground_b);
+    const double length = (p_b - p_a).norm();
+    const double rate = length > 0.0 ? (p_b - p_a).dot(v_b - v_a) / length : 0.0;
+    const double pull = spring.stiffness * (length - spring.length) + spring.damping * rate;
+    row[springs_[s].effort] = pull;
+    row[springs_[s].power] = -pull * rate;
+  }
 }
 
 }  // namespace linkwork

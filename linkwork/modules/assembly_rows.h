@@ -10,8 +10,8 @@
 namespace linkwork {
 
 /// Output rows of all modules, put together of what every rank has: columns of its modules, three energies each, then lambda,
-/// force and torque of the connections whose first module it has, and the energy of its springs. All ranks get all of it and keep
-/// the same accounts.
+/// force and torque of the connections whose first module it has, the energy of its springs, and how the ends of springs move
+/// that are on its modules. All ranks get all of it and keep the same accounts.
 class AssemblyRows {
  public:
   /// Every rank tells the names of its modules' columns, and all agree on their order, which does not depend on who has what: by
@@ -30,13 +30,25 @@ class AssemblyRows {
   }
 
  private:
+  /// Calls visit(spring, is_b) for every end of a spring on a module of a rank, in the order of the output.
+  template <class Visit>
+  void for_each_end(const Workshop& workshop, int rank, Visit visit) const;
+  void set_springs(const AssemblyPlan& plan, std::vector<double>& row) const;
+
   std::vector<std::string> columns_;
   std::vector<double> output_;  // of all ranks
   std::vector<int> output_ends_;
   std::vector<std::pair<std::size_t, std::size_t>> column_numbers_;  // columns, and their numbers in the output
   std::vector<std::size_t> energy_numbers_;                          // by leaf: the first of three
   std::vector<std::size_t> spring_numbers_;
-  std::size_t first_total_ = 0;  // of the columns that are totals
+  std::size_t first_total_ = 0;             // of the columns that are totals
+  bool multipliers_, reactions_, efforts_;  // whether they are among the columns
+  /// Efforts of springs between modules: where in the output their ends are, position and velocity, and where in the row they go.
+  struct SpringColumns {
+    std::size_t a = 0, b = 0;  // 0: on the ground
+    std::size_t effort = 0, power = 0;
+  };
+  std::vector<SpringColumns> springs_;
   Energies energies_;
 };
 

@@ -432,6 +432,8 @@ void AssemblySystem::outside(Tell tell) {
 Observer AssemblySystem::wrapped(Observer observer) {
   Observer timed = observer;
   if (observer.row) timed.row = [this, tell = observer.row](std::span<const double> row) { outside([&] { tell(row); }); };
+  if (observer.whole_row)
+    timed.whole_row = [this, tell = observer.whole_row](std::span<const double> row) { outside([&] { tell(row); }); };
   if (observer.object)
     timed.object = [this, tell = observer.object](std::span<const double> row) {
       std::string objection;

@@ -36,6 +36,7 @@ struct Connection {
 
 /// A spring and damper between two ports: a force that follows from their motion.
 struct SpringLink {
+  std::string name;  // in columns
   PortRef a, b;
   Pose<double> ground_a, ground_b;
   double stiffness = 0.0, damping = 0.0, length = 0.0;

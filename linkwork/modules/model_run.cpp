@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/one_piece.h"
+#include "linkwork/simulation/assembly.h"
 #include "linkwork/transport/thread_team.h"
 
 namespace linkwork {
@@ -65,11 +67,16 @@ Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, const std::sha
   if (from != nullptr) simulation.restore(*from);
   Observer observer = prepare({simulation, model, &system, transport});
   if (transport.rank() != 0) return simulation.run(observer);
-  PieceComparison comparison(*model, simulation.columns(), system.glue_is_exact());
+  PieceComparison comparison(*model, system.columns(), system.glue_is_exact());
   if (from != nullptr) comparison.resume(from->summary.modules->pretty, from->outputs);
   compare(comparison, observer);
   Summary summary = simulation.run(observer);
   summary.modules->pretty = comparison.largest();
+  // Modules see their own constraints only; which reactions are not unique is a matter of the whole.
+  if (!summary.redundant.empty()) {
+    AssemblyReport report;
+    summary.not_unique = diagnose(*model, assemble(*model, report)).undetermined;
+  }
   return summary;
 }
 

@@ -59,16 +59,10 @@ class KinematicSystem::Stepping : public Integrator {
   long rejected_ = 0;
 };
 
-KinematicSystem::KinematicSystem(std::shared_ptr<const Model> model) : model_(std::move(model)), recorder_(*model_) {
+KinematicSystem::KinematicSystem(std::shared_ptr<const Model> model) : model_(std::move(model)), recorder_(*model_, false) {
   auto solver = std::make_unique<KinematicSolver>(*model_);
   solver_ = solver.get();
   equations_ = std::make_unique<EquationsOfMotion>(*model_, std::move(solver), std::make_unique<Stabilization>());
-  for (std::size_t c = 0; c < recorder_.columns().size(); ++c) {
-    const std::string& name = recorder_.columns()[c];
-    if (name.starts_with("lambda.") || name.starts_with("force.") || name.starts_with("torque.")) continue;
-    columns_.push_back(name);
-    kept_.push_back(c);
-  }
   start_.q = Eigen::Map<const VecX<double>>(model_->start_q.data(), model_->tree.nq);
   start_.v = VecX<double>::Zero(model_->tree.nv);
   check_rows();
@@ -200,9 +194,7 @@ Status KinematicSystem::record(double t, const std::string& objection, std::vect
                                     "written are the smallest possible",
                                     t, equations_->solution().rank.rank, model_->tree.nv),
                         remarks);
-  recorder_.record(*equations_, t, all_);
-  row.clear();
-  for (std::size_t c : kept_) row.push_back(all_[c]);
+  recorder_.record(*equations_, t, row);
   return {};
 }
 

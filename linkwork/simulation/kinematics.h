@@ -18,7 +18,7 @@ class KinematicSystem : public MovingSystem {
   explicit KinematicSystem(std::shared_ptr<const Model> model);
 
   const Settings& settings() const override { return model_->settings; }
-  const std::vector<std::string>& columns() const override { return columns_; }
+  const std::vector<std::string>& columns() const override { return recorder_.columns(); }
   DifferentialEquation& equations() override { return *equations_; }
   std::unique_ptr<Integrator> make_integrator() override;
   Moment begin() const override;
@@ -46,9 +46,6 @@ class KinematicSystem : public MovingSystem {
   KinematicSolver* solver_;  // owned by the equations, as their formulation
   std::unique_ptr<EquationsOfMotion> equations_;
   Recorder recorder_;
-  std::vector<std::string> columns_;
-  std::vector<std::size_t> kept_;
-  std::vector<double> all_;  // a row with all columns
   State start_;
   Moment regular_;  // the last one at which the rates are determined, from which positions are predicted
   VecX<double> regular_rates_;

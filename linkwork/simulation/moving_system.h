@@ -64,7 +64,7 @@ class MovingSystem {
   virtual ~MovingSystem() = default;
 
   virtual const Settings& settings() const = 0;
-  /// Of the output rows.
+  /// Of all that a row has: what the run itself needs, and the groups that something was chosen of (ColumnChoice).
   virtual const std::vector<std::string>& columns() const = 0;
   virtual DifferentialEquation& equations() = 0;
   /// What the settings ask for, without memory of steps.

@@ -14,8 +14,11 @@ struct SavedRun;
 struct Observer {
   /// Called for every output row, in the order of Simulation::columns().
   std::function<void(std::span<const double> row)> row = {};
-  /// Why the run must not go on after a row, or empty. If ranks share it: asked on the first one only; the others hear of it
-  /// with the next row.
+  /// Called with each row before `row` is: all that the run computes, in the order of MovingSystem::columns(), whatever was
+  /// chosen for the output.
+  std::function<void(std::span<const double> row)> whole_row = {};
+  /// As whole_row: why the run must not go on after it, or empty. If ranks share it: asked on the first one only; the others hear
+  /// of it with the next row.
   std::function<std::string(std::span<const double> row)> object = {};
   /// Called after every step.
   std::function<void(double t, double end)> progress = {};

@@ -6,62 +6,108 @@
 
 namespace linkwork {
 
-Recorder::Recorder(const Model& model) : model_(&model), reactions_(model) {
-  columns_.push_back("t");
-  const auto add = [&](const std::string& name, std::initializer_list<const char*> parts) {
-    for (const char* part : parts) columns_.push_back(name + "." + part);
-  };
-  for (const Joint& joint : model.joints)
-    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) {
-      columns_.push_back("q." + coordinate_name(joint, joint.kind->positions[k]));
-      q_.push_back(joint.start[k]);
-    }
-  for (const char* prefix : {"v.", "a."})
-    for (const Joint& joint : model.joints)
-      for (const std::string& component : joint.kind->velocities) columns_.push_back(prefix + coordinate_name(joint, component));
-  for (const Joint& joint : model.joints) v_.resize(v_.size() + joint.kind->velocities.size());
-  a_.resize(v_.size());
-  for (const ConstraintRow& row : model.rows)
-    if (!row.internal) columns_.push_back("lambda." + row.name);
-  for (const char* const what : {"force.", "torque."}) {
-    for (std::size_t j : reactions_.known_joints()) add(what + model.joints[j].name, {"x", "y", "z"});
-    for (std::size_t c : reactions_.other_closures()) add(what + model.frame_closures[c].name, {"x", "y", "z"});
+namespace {
+
+constexpr std::array kAxes{"x", "y", "z"};
+
+}  // namespace
+
+Recorder::Recorder(const Model& model, bool forces) : model_(&model) {
+  const ColumnChoice choice(model.settings);
+  multipliers_ = forces && choice.may_have(ColumnGroup::kMultipliers);
+  inputs_ = choice.may_have(ColumnGroup::kInputs);
+  states_ = choice.may_have(ColumnGroup::kStates);
+  sensors_ = choice.may_have(ColumnGroup::kSensors);
+  add("t", "s");
+  add_joint_columns();
+  if (multipliers_) add_multiplier_columns();
+  if (forces && choice.may_have(ColumnGroup::kReactions)) add_reaction_columns();
+  if (forces && choice.may_have(ColumnGroup::kEfforts)) {
+    efforts_.emplace(model);
+    for (const Column& column : efforts_->columns()) add(column.name, column.unit);
   }
   for (const Input& input : model.inputs)
-    if (!input.is_copy) columns_.push_back("u." + input.name);
-  for (const UserState& state : model.states) columns_.push_back("z." + state.name);
-  add("energy", {"kinetic", "potential", "total"});
-  add("error", {"position", "velocity"});
+    if (inputs_ && !input.is_copy) add("u." + input.name, "");
+  for (const UserState& state : model.states)
+    if (states_) add("z." + state.name, "");
+  for (const char* const energy : {"kinetic", "potential", "total"}) add(std::string("energy.") + energy, "J");
+  for (const char* const error : {"position", "velocity"}) add(std::string("error.") + error, "");
   for (const Sensor& sensor : model.sensors)
-    for (const std::string& component : sensor.kind->components)
-      columns_.push_back(std::string(sensor.kind->prefix) + "." + sensor.name + (component.empty() ? "" : "." + component));
+    for (std::size_t k = 0; sensors_ && k < sensor.kind->components.size(); ++k) {
+      const std::string& component = sensor.kind->components[k];
+      add(std::string(sensor.kind->prefix) + "." + sensor.name + (component.empty() ? "" : "." + component),
+          sensor.kind->units.empty() ? "" : sensor.kind->units[k]);
+    }
+}
+
+void Recorder::add(std::string name, std::string unit) {
+  columns_.push_back(std::move(name));
+  units_.push_back(std::move(unit));
+}
+
+void Recorder::add_joint_columns() {
+  for (const Joint& joint : model_->joints)
+    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) {
+      add("q." + coordinate_name(joint, joint.kind->positions[k]), position_unit(joint, k));
+      q_.push_back(joint.start[k]);
+    }
+  for (const bool rates : {true, false})
+    for (const Joint& joint : model_->joints)
+      for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k)
+        add((rates ? "v." : "a.") + coordinate_name(joint, joint.kind->velocities[k]),
+            velocity_unit(joint, k) + (rates ? "" : "^2"));
+  for (const Joint& joint : model_->joints) v_.resize(v_.size() + joint.kind->velocities.size());
+  a_.resize(v_.size());
+}
+
+void Recorder::add_multiplier_columns() {
+  std::vector<std::string> units(model_->rows.size());  // of relations of coordinates they are not known
+  for (const FrameClosure& closure : model_->frame_closures) {
+    const std::array<bool, kMaxRows> lengths = rows_that_are_lengths(closure, model_->units.length);
+    for (std::size_t r = 0; r < static_cast<std::size_t>(closure.row_count); ++r)
+      units[static_cast<std::size_t>(closure.first_row) + r] = lengths[r] ? "N" : "N m";
+  }
+  for (std::size_t r = 0; r < units.size(); ++r)
+    if (!model_->rows[r].internal) add("lambda." + model_->rows[r].name, units[r]);
+}
+
+void Recorder::add_reaction_columns() {
+  reactions_.emplace(*model_);
+  for (const bool torque : {false, true}) {
+    const auto add_axes = [&](const std::string& name) {
+      for (const char* const axis : kAxes) add((torque ? "torque." : "force.") + name + "." + axis, torque ? "N m" : "N");
+    };
+    for (std::size_t j : reactions_->known_joints()) add_axes(model_->joints[j].name);
+    for (std::size_t c : reactions_->other_closures()) add_axes(model_->frame_closures[c].name);
+  }
 }
 
 void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double>& out, std::span<const OutsideWrench> outside) {
   System& system = equations.system();
-  equations.complete();
-  update_accelerations(system.tree(), equations.solution().vdot.data(), system.work());
+  if (multipliers_ || reactions_ || efforts_) equations.complete();
   out.clear();
   out.reserve(columns_.size());
   out.push_back(t);
-  add_joints(equations, out);
-  for (int row = 0; row < model_->row_count(); ++row)
+  append_joints(equations, out);
+  for (int row = 0; multipliers_ && row < model_->row_count(); ++row)
     if (!model_->rows[static_cast<std::size_t>(row)].internal) out.push_back(equations.solution().lambda[row]);
-  add_reactions(equations, outside, out);
-  for (std::size_t k = 0; k < model_->inputs.size(); ++k)
+  if (reactions_) append_reactions(equations, outside, out);
+  if (efforts_) efforts_->append(equations, out);
+  for (std::size_t k = 0; inputs_ && k < model_->inputs.size(); ++k)
     if (!model_->inputs[k].is_copy) out.push_back(system.input(static_cast<int>(k)).value);
-  for (std::size_t k = 0; k < model_->states.size(); ++k) out.push_back(system.user_state(static_cast<int>(k)));
+  for (std::size_t k = 0; states_ && k < model_->states.size(); ++k) out.push_back(system.user_state(static_cast<int>(k)));
   const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
   out.insert(out.end(), {kinetic, potential, kinetic + potential});
   const ConstraintTerms& terms = system.terms();
   out.push_back(terms.rows() > 0 ? terms.phi.cwiseAbs().maxCoeff() : 0.0);
   out.push_back(terms.rows() > 0 ? terms.rate.cwiseAbs().maxCoeff() : 0.0);
-  add_sensors(system, out);
+  if (sensors_) append_sensors(system, out);
 }
 
-void Recorder::add_joints(EquationsOfMotion& equations, std::vector<double>& out) {
+void Recorder::append_joints(EquationsOfMotion& equations, std::vector<double>& out) {
   const VecX<double>& vdot = equations.solution().vdot;
   const std::span<const double> accelerations(vdot.data(), static_cast<std::size_t>(vdot.size()));
+  update_accelerations(equations.system().tree(), vdot.data(), equations.system().work());
   std::size_t iq = 0, iv = 0;
   for (const Joint& joint : model_->joints) {
     std::array<double, 7> q{};
@@ -76,17 +122,18 @@ void Recorder::add_joints(EquationsOfMotion& equations, std::vector<double>& out
 }
 
 /// Of joints, then of closures that are none.
-void Recorder::add_reactions(EquationsOfMotion& equations, std::span<const OutsideWrench> outside, std::vector<double>& out) {
-  reactions_.update(equations.system(), equations.solution().lambda, outside);
-  const auto add = [&](const Vec3<double>& x) { out.insert(out.end(), {x.x(), x.y(), x.z()}); };
+void Recorder::append_reactions(EquationsOfMotion& equations, std::span<const OutsideWrench> outside, std::vector<double>& out) {
+  reactions_->update(equations.system(), equations.solution().lambda, outside);
+  const auto append = [&](const Vec3<double>& x) { out.insert(out.end(), {x.x(), x.y(), x.z()}); };
   for (const bool torque : {false, true}) {
-    for (std::size_t j : reactions_.known_joints()) add(torque ? reactions_.joints()[j].torque : reactions_.joints()[j].force);
-    for (std::size_t c : reactions_.other_closures())
-      add(torque ? reactions_.closures()[c].torque : reactions_.closures()[c].force);
+    for (std::size_t j : reactions_->known_joints())
+      append(torque ? reactions_->joints()[j].torque : reactions_->joints()[j].force);
+    for (std::size_t c : reactions_->other_closures())
+      append(torque ? reactions_->closures()[c].torque : reactions_->closures()[c].force);
   }
 }
 
-void Recorder::add_sensors(const System& system, std::vector<double>& out) const {
+void Recorder::append_sensors(const System& system, std::vector<double>& out) const {
   for (const Sensor& sensor : model_->sensors) {
     const std::size_t count = sensor.kind->components.size();
     out.resize(out.size() + count);

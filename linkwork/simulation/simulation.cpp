@@ -19,7 +19,7 @@ Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 Simulation::~Simulation() = default;
 
-const std::vector<std::string>& Simulation::columns() const { return loop_->system().columns(); }
+const std::vector<std::string>& Simulation::columns() const { return loop_->columns(); }
 double Simulation::t() const { return loop_->now().t; }
 const Moment& Simulation::moment() const { return loop_->now(); }
 bool Simulation::has_fixed_steps() const { return loop_->has_fixed_steps(); }

@@ -32,6 +32,7 @@ class Simulation {
   Simulation& operator=(Simulation&&) noexcept;
   ~Simulation();
 
+  /// Of the rows that observers are told: Settings::columns.
   const std::vector<std::string>& columns() const;
   double t() const;
   /// Where it is. If ranks share it, each has its part of y.
@@ -62,7 +63,7 @@ class Simulation {
   void jump(const Moment& to);
   bool has_started() const;
   bool ended_by_event() const;
-  /// What an output row of this instant would be.
+  /// What an output row of this instant would be, with all columns of system().columns().
   std::vector<double> row();
 
   /// All that is to be known to go on from here, inputs that were set included.

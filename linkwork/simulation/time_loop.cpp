@@ -9,6 +9,7 @@
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/model/input_error.h"
 #include "linkwork/model/spec.h"
+#include "linkwork/simulation/columns.h"
 
 namespace linkwork {
 
@@ -23,6 +24,8 @@ TimeLoop::TimeLoop(std::unique_ptr<MovingSystem> system)
     : system_(std::move(system)), settings_(system_->settings()), now_(system_->begin()), h_(settings_.step) {
   equations_ = &system_->equations();
   make_integrator();
+  chosen_ = ColumnChoice(settings_).among(system_->columns());
+  for (const std::size_t c : chosen_) columns_.push_back(system_->columns()[c]);
 }
 
 TimeLoop::~TimeLoop() = default;
@@ -448,7 +451,12 @@ bool TimeLoop::record(double t) {
   EquationsOfMotion* const motion = equations_->equations_of_motion();
   if (observer_.frame && motion) observer_.frame(motion->system());
   if (!system_->is_first_rank()) return true;
-  if (observer_.row) observer_.row(row_);
+  if (observer_.whole_row) observer_.whole_row(row_);
+  if (observer_.row) {
+    chosen_row_.clear();
+    for (const std::size_t c : chosen_) chosen_row_.push_back(row_[c]);
+    observer_.row(chosen_row_);
+  }
   if (observer_.object) objection_ = observer_.object(row_);
   return true;
 }

@@ -22,6 +22,8 @@ class TimeLoop {
   ~TimeLoop();
 
   MovingSystem& system() const { return *system_; }
+  /// Of the rows that observers are told: those chosen.
+  const std::vector<std::string>& columns() const { return columns_; }
   const Moment& now() const { return now_; }
   bool has_fixed_steps() const { return !adaptive_ && !integrator_->controls_step(); }
   void observe(const Observer& observer) { observer_ = system_->wrapped(observer); }
@@ -125,6 +127,9 @@ class TimeLoop {
   long evaluations_before_ = 0;
   long outputs_ = 0;  // rows written
   std::vector<double> row_;
+  std::vector<std::size_t> chosen_;  // for the output, of the system's columns
+  std::vector<std::string> columns_;
+  std::vector<double> chosen_row_;
   std::string objection_;  // of the observer
 
   Summary summary_;

@@ -8,7 +8,7 @@ expect 0 'four-bar: 3 bodies, 3 joints, 1 degree of freedom' "$LINKWORK" run "$m
 has 'TA coordinates, schur (auto), projection, rk4 (steps of 0.001 s)'
 has '0.5 s in 500 steps'
 has '2 rows, rank 2'
-has 'out/four-bar/trajectory.csv (51 rows, 44 columns)'
+has 'out/four-bar/trajectory.csv (51 rows, 46 columns)'
 has 'out/four-bar/summary.json'
 
 # The files keep the contract.
@@ -23,6 +23,7 @@ joints = ["theta", "alpha", "phi"]
 expected = ["t"] + [f"{kind}.{joint}" for kind in "qva" for joint in joints]
 expected += ["lambda.cut.x", "lambda.cut.y"]
 expected += [f"{kind}.{of}.{axis}" for kind in ("force", "torque") for of in joints + ["cut"] for axis in "xyz"]
+expected += ["effort.force1", "power.force1"]
 expected += ["energy.kinetic", "energy.potential", "energy.total", "error.position", "error.velocity"]
 expected += ["p.C.x", "p.C.y", "p.C.z"]
 assert rows[0] == expected, rows[0]

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <Eigen/Dense>
 #include <cmath>
 #include <map>
 #include <random>
+#include <set>
 
 #include "linkwork/modules/model_run.h"
 #include "tests/support/mechanisms.h"
@@ -67,6 +69,133 @@ TEST_P(ReactionsOnModel, AreTheSameInAllCoordinatesAndModulesWhereTheyAreUnique)
 
 INSTANTIATE_TEST_SUITE_P(Library, ReactionsOnModel, testing::ValuesIn(test::library_models()),
                          [](const auto& model) { return model.param; });
+
+// --- against Newton and Euler for every body, solved densely
+
+/// Every body free, every joint a set of unknown reactions: M a + c = tau + A' lambda, A a = b at the start of a run, and what
+/// the joints' rows do to their child, or body b, at its point.
+struct DenseReactions {
+  std::map<std::string, double> values;
+  std::set<std::string> open;  // that a null vector of A' changes
+};
+
+class DenseOracle {
+ public:
+  explicit DenseOracle(System& system) : system_(system), model_(system.model()), length_(model_.units.length) {}
+
+  DenseReactions solve() {
+    const MatX<double> M = system_.mass_matrix();
+    const VecX<double> f = system_.work().tau - system_.bias();
+    const ConstraintTerms& terms = system_.terms();
+    const int n = model_.tree.nv, m = model_.row_count();
+    MatX<double> A = system_.jacobian();
+    // Lengths and forces in units of their own, so that rank is no matter of metres.
+    VecX<double> row_unit(m), v_unit(n);
+    for (int r = 0; r < m; ++r) row_unit[r] = length_ / model_.units.row[r];
+    for (int k = 0; k < n; ++k) v_unit[k] = model_.units.velocity[k] / length_;
+    const MatX<double> scaled = row_unit.asDiagonal() * A * v_unit.asDiagonal();
+    const Eigen::JacobiSVD<MatX<double>> svd(scaled, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    constexpr double kRank = 1e-9;
+    const int rank = static_cast<int>((svd.singularValues().array() > kRank * std::max(1e-30, svd.singularValues()[0])).count());
+    null_ = row_unit.asDiagonal() * svd.matrixU().rightCols(m - rank);
+    // Accelerations within the constraints, then the multipliers of least norm that make them.
+    const MatX<double> free = v_unit.asDiagonal() * svd.matrixV().rightCols(n - rank);
+    const VecX<double> given =
+        v_unit.asDiagonal() * (svd.matrixV().leftCols(rank) * svd.singularValues().head(rank).cwiseInverse().asDiagonal() *
+                               svd.matrixU().leftCols(rank).transpose() * (row_unit.asDiagonal() * terms.b));
+    VecX<double> a = given;
+    if (free.cols() > 0) a += free * (free.transpose() * M * free).ldlt().solve(free.transpose() * (f - M * given));
+    const VecX<double> needed = v_unit.asDiagonal() * (M * a - f);
+    lambda_ =
+        row_unit.asDiagonal() * (svd.matrixU().leftCols(rank) * svd.singularValues().head(rank).cwiseInverse().asDiagonal() *
+                                 svd.matrixV().leftCols(rank).transpose() * needed);
+    for (const FrameClosure& closure : model_.frame_closures) add(closure, A);
+    for (int r = 0; r < m; ++r)
+      if (!model_.rows[static_cast<std::size_t>(r)].internal && system_.is_active(r))
+        set("lambda." + model_.rows[static_cast<std::size_t>(r)].name, lambda_[r], null_.row(r), row_unit[r]);
+    return found_;
+  }
+
+ private:
+  /// On b, or, if that is the ground, the opposite of what acts on a: force in world axes, torque in the body's about its origin.
+  void add(const FrameClosure& closure, const MatX<double>& A) {
+    for (int r = 0; r < closure.row_count; ++r)
+      if (!system_.is_active(closure.first_row + r)) return;  // it slides: its force is none of the multipliers here
+    const bool on_b = closure.b.node != 0;
+    const NodeFrame& side = on_b ? closure.b : closure.a;
+    if (side.node == 0) return;
+    const int first = model_.tree.nodes[static_cast<std::size_t>(side.node)].v;
+    const Pose<double>& X = system_.X_WN(side.node);
+    const Vec3<double> arm = system_.pose(closure.b).p - X.p;
+    const auto rows = A.middleRows(closure.first_row, closure.row_count);
+    MatX<double> L(6, closure.row_count);
+    for (int r = 0; r < closure.row_count; ++r) {
+      const Vec3<double> f = rows.row(r).segment<3>(first).transpose(), n = rows.row(r).segment<3>(first + 3).transpose();
+      L.col(r) << f, X.R * n - arm.cross(f);
+    }
+    if (!on_b) L = -L;
+    const VecX<double> reaction = L * lambda_.segment(closure.first_row, closure.row_count);
+    const MatX<double> change = L * null_.middleRows(closure.first_row, closure.row_count);
+    for (int k = 0; k < 6; ++k)
+      set(fmt::format("{}.{}.{}", k < 3 ? "force" : "torque", closure.name, "xyz"[k % 3]), reaction[k], change.row(k),
+          k < 3 ? 1.0 : length_);
+  }
+
+  void set(const std::string& column, double value, const Eigen::RowVectorXd& change, double unit) {
+    constexpr double kOpen = 1e-7;
+    found_.values[column] = value;
+    if (change.norm() > kOpen * unit) found_.open.insert(column);
+  }
+
+  System& system_;
+  const Model& model_;
+  double length_;
+  MatX<double> null_;
+  VecX<double> lambda_;
+  DenseReactions found_;
+};
+
+TEST_P(ReactionsOnModel, AreThoseOfADenseSolutionWhereTheyAreUniqueAndNamedWhereNot) {
+  const Spec spec = test::library_spec(GetParam());
+  DenseReactions dense;
+  Spec free = spec;
+  free.settings.coordinates = {"FA", {}, {}};
+  try {
+    Simulation simulation(build_model(free));
+    Observer observer;
+    observer.frame = [&](const System&) {
+      System& system = simulation.equations().system();
+      if (dense.values.empty() && system.tree().nv <= 400) dense = DenseOracle(system).solve();
+    };
+    simulation.observe(observer);
+    simulation.advance_to(1e-6);
+  } catch (const InputError&) {
+  }
+  if (dense.values.empty()) GTEST_SKIP() << "not in FA, or too large";
+  double largest = 1e-3;
+  for (const auto& [column, value] : dense.values) largest = std::max(largest, std::abs(value));
+  for (const auto& [coordinates, glue] : {std::pair{"TA", "none"}, {"CE", "none"}, {"FA", "none"}, {"auto", "hierarchical"}}) {
+    Reactions run;
+    try {
+      run = reactions(spec, coordinates, glue);
+    } catch (const InputError&) {
+      continue;  // not every model can
+    }
+    if (!run.summary.completed || run.columns.empty()) continue;
+    const std::string where = fmt::format("{}, glue {}", coordinates, glue);
+    for (const auto& [column, values] : run.columns) {
+      const auto expected = dense.values.find(column);
+      if (expected == dense.values.end() || dense.open.contains(column)) continue;
+      EXPECT_NEAR(values[0] / largest, expected->second / largest, 1e-9) << column << " in " << where;
+    }
+    for (const std::string& column : run.summary.not_unique)
+      EXPECT_TRUE(dense.open.contains(column)) << column << " is unique, in " << where;
+    for (const std::string& column : dense.open)
+      if (run.columns.contains(column)) {
+        EXPECT_THAT(run.summary.not_unique, Contains(column)) << where;
+      }
+  }
+}
 
 /// By hand: two rods on one another, hanging at rest, turned into any direction; the upper hinge carries both.
 TEST(Reactions, OfAHangingChainAreItsWeights) {

@@ -32,7 +32,7 @@ export interface Joint {
   pitch: number;
   parent: Frame;
   child: Frame;
-  q: number[]; // columns
+  q: (number | null)[]; // columns; null: not written
 }
 
 export interface Closure {
@@ -100,6 +100,7 @@ export interface Summary {
   dof: number;
   rank: number;
   redundant: string[];
+  not_unique?: string[]; // columns; none in older files
   events?: EventRecord[]; // none in older files
   final: Record<string, number | null>;
   warnings: string[];
@@ -175,6 +176,11 @@ export class Run {
     this.stride = encoded.stride;
     this.buffers = decode(encoded);
     this.scene.columns.forEach((name, index) => this.indexOf.set(name, index));
+  }
+
+  /** Whether all positions are there, without which nothing can be drawn. */
+  get isDrawable(): boolean {
+    return this.scene.joints.every((joint) => joint.cut || joint.q.every((column) => column !== null));
   }
 
   get columns(): string[] {

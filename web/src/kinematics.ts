@@ -114,11 +114,11 @@ export class Kinematics {
     let sign = 1; // q and -q are the same rotation: go the short way
     if (unit >= 0 && part > 0) {
       let dot = 0;
-      for (let k = unit; k < unit + 4; k++) dot += this.run.column(joint.q[k])[row] * this.run.column(joint.q[k])[next];
+      for (let k = unit; k < unit + 4; k++) dot += this.run.column(joint.q[k]!)[row] * this.run.column(joint.q[k]!)[next];
       if (dot < 0) sign = -1;
     }
     joint.q.forEach((index, k) => {
-      const column = this.run.column(index);
+      const column = this.run.column(index!); // see Run.isDrawable
       const target = unit >= 0 && k >= unit ? sign * column[next] : column[next];
       this.q[k] = part === 0 ? column[row] : column[row] + part * (target - column[row]);
     });

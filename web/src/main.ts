@@ -173,6 +173,10 @@ class Page {
   }
 
   private openView(): void {
+    if (!this.runs.every((run) => run.isDrawable)) {
+      this.viewport.replaceChildren(element("p", { class: "hint" }, "Nothing can be drawn: the positions (columns q) were not written."));
+      return;
+    }
     try {
       const view = new View(this.viewport, this.runs, findLayout(this.runs[0]));
       this.view = view;

@@ -430,7 +430,7 @@ export class Mechanism {
     ];
     for (const { type, a, b, q } of pairs) {
       if (["prismatic", "cylindrical"].includes(type)) {
-        this.drawRail(a, b, q[type === "prismatic" ? 0 : 1]);
+        this.drawRail(a, b, q[type === "prismatic" ? 0 : 1] ?? undefined);
         continue;
       }
       const fixed = a.body === 0 ? a : b.body === 0 ? b : null;

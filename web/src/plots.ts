@@ -18,6 +18,7 @@ interface Line {
 }
 
 const DASHES = [[], [7, 4], [2, 3], [10, 3, 2, 3]];
+const NOT_UNIQUE = [3, 3];
 
 /** A piece of a line as it is drawn, dashes and all. */
 function dashedSwatch(color: string, dash: number[]): HTMLElement {
@@ -127,11 +128,12 @@ class Pane {
         const base = reference.find(name);
         if (difference && !base) continue;
         const many = this.plots.runs.length > 1;
+        const open = run.summary?.not_unique?.includes(name) ?? false; // rigid bodies do not determine it
         lines.push({
           column: name,
-          label: many ? `${difference ? "Δ " : ""}${name} · ${run.label}` : name,
+          label: (many ? `${difference ? "Δ " : ""}${name} · ${run.label}` : name) + (open ? " (not unique)" : ""),
           color: many && this.columns.length === 1 ? runColors[place % runColors.length] : lineColors[index % lineColors.length],
-          dash: DASHES[place % DASHES.length],
+          dash: open ? NOT_UNIQUE : DASHES[place % DASHES.length],
           run,
           x,
           y: difference ? Float64Array.from(y, (value, k) => (run.time[k] <= reference.end + 1e-9 ? value - valueAt(reference, base!, run.time[k]) : NaN)) : y,
@@ -489,15 +491,16 @@ export class Plots {
   /** What most people want to see first. */
   private suggested(): [string[], boolean][] {
     const names = this.runs[0].columns;
-    const joints = this.runs[0].scene.joints.filter((joint) => !joint.cut && joint.q.length === 1);
-    let first = joints.slice(0, 4).map((joint) => names[joint.q[0]]);
+    const joints = this.runs[0].scene.joints.filter((joint) => !joint.cut && joint.q.length === 1 && joint.q[0] !== null);
+    let first = joints.slice(0, 4).map((joint) => names[joint.q[0]!]);
     if (first.length === 0) first = names.filter((name) => /^[px]\..*\.[xyz]$/.test(name)).slice(0, 3);
     if (first.length === 0) first = names.filter((name) => name.startsWith("q.")).slice(0, 4);
-    const panes: [string[], boolean][] = [
-      [first, false],
-      [["energy.kinetic", "energy.potential", "energy.total"].filter((name) => names.includes(name)), false],
-    ];
-    if (names.some((name) => name.startsWith("lambda."))) panes.push([["error.position", "error.velocity"], true]);
+    if (first.length === 0) first = names.slice(1, 5);
+    const panes: [string[], boolean][] = [[first, false]];
+    const energies = ["energy.kinetic", "energy.potential", "energy.total"].filter((name) => names.includes(name));
+    if (energies.length > 0) panes.push([energies, false]);
+    const errors = ["error.position", "error.velocity"].filter((name) => names.includes(name));
+    if (errors.length > 0 && names.some((name) => name.startsWith("lambda."))) panes.push([errors, true]);
     return panes;
   }
 }

@@ -18,7 +18,8 @@ function certificate(run: Run, summary: Summary): HTMLElement {
   const drift = summary.energy_drift;
   // Kinematics knows no multipliers: its rows are at least as many as their rank.
   const kinematic = summary.formulation === "kinematics";
-  const rows = kinematic ? summary.rank + summary.redundant.length : run.columns.filter((name) => name.startsWith("lambda.")).length;
+  const multipliers = kinematic ? 0 : run.columns.filter((name) => name.startsWith("lambda.")).length;
+  const rows = multipliers || summary.rank + summary.redundant.length; // they need not be written
   const closed = position !== null && position <= 10 * tolerance;
   const cards = [
     summary.status.startsWith("ended")

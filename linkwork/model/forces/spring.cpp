@@ -29,6 +29,10 @@ void check(const ForceSpec& spec, const KeyPlaces& at) {
     if (at.has(key) && value != 0.0) throw InputError(at(key), fmt::format("'{}' is given beside 'law'", key), "one of them");
 }
 
+void read(const Force& force, const AppliedForces& applied, std::span<double> values) {
+  values[0] = applied.spring_pull(force.spring);
+}
+
 }  // namespace
 
 ForceKind spring_force() {
@@ -46,7 +50,9 @@ ForceKind spring_force() {
             &ForceSpec::law}}),
       .build = build,
       .check = check,
-      .links_modules = true};
+      .links_modules = true,
+      .components = {{"", "N"}},
+      .read = read};
 }
 
 ForceKind damper_force() {
@@ -55,7 +61,9 @@ ForceKind damper_force() {
           .keys = with_ends(
               {{"damping", KeyKind::kNotNegative, kRequired, "force per rate of elongation, N s/m", &ForceSpec::damping}}),
           .build = build,
-          .links_modules = true};
+          .links_modules = true,
+          .components = {{"", "N"}},
+          .read = read};
 }
 
 }  // namespace linkwork

@@ -38,7 +38,16 @@ ForceKind wrench_force() {
                     &ForceSpec::in_body_axes,
                     {"world", "body"}}},
           .build = build,
-          .check = check};
+          .check = check,
+          .prefix = "load",
+          .components = {{"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {"tx", "N m"}, {"ty", "N m"}, {"tz", "N m"}},
+          .read = [](const Force& force, const AppliedForces& applied, std::span<double> values) {
+            const Wrench<double> F = applied.wrench(force.wrench);
+            for (Eigen::Index k = 0; k < 3; ++k) {
+              values[static_cast<std::size_t>(k)] = F.f[k];
+              values[static_cast<std::size_t>(k + 3)] = F.n[k];
+            }
+          }};
 }
 
 }  // namespace linkwork

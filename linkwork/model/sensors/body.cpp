@@ -15,7 +15,8 @@ SensorKind body_sensor() {
                 std::ranges::copy(X.p, values.begin());
                 values[3] = turn.w(), values[4] = turn.x(), values[5] = turn.y(), values[6] = turn.z();
               },
-          .is_drawn = true};
+          .is_drawn = true,
+          .units = {"m", "m", "m", "1", "1", "1", "1"}};
 }
 
 }  // namespace linkwork

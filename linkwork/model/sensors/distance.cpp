@@ -17,7 +17,8 @@ SensorKind distance_sensor() {
                 const Vec3<double> span = seen.pose(sensor.b).p - seen.pose(sensor.frame).p;
                 rates[0] = span.normalized().dot(seen.velocity(sensor.b) - seen.velocity(sensor.frame));
               },
-          .is_drawn = true};
+          .is_drawn = true,
+          .units = {"m"}};
 }
 
 }  // namespace linkwork

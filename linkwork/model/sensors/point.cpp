@@ -14,7 +14,8 @@ SensorKind point_sensor() {
           .rate_prefix = "pv",
           .read_rates = [](const Sensor& sensor, const Observation& seen,
                            std::span<double> rates) { std::ranges::copy(seen.velocity(sensor.frame), rates.begin()); },
-          .is_drawn = true};
+          .is_drawn = true,
+          .units = {"m", "m", "m"}};
 }
 
 }  // namespace linkwork

@@ -37,8 +37,9 @@ struct SensorKind {
   void (*read)(const Sensor&, const Observation&, std::span<double> values);
   std::string_view rate_prefix = "";  // "pv": of the components' rates, in expressions only
   void (*read_rates)(const Sensor&, const Observation&, std::span<double> rates) = nullptr;
-  bool is_drawn = false;       // where its frame is
-  bool is_expression = false;  // just that: expressions that use it have it put in
+  bool is_drawn = false;                // where its frame is
+  bool is_expression = false;           // just that: expressions that use it have it put in
+  std::vector<std::string> units = {};  // by component; none: not known
 };
 
 // In files of their own.

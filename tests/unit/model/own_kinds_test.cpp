@@ -33,6 +33,11 @@ ForceKind bushing_force() {
           .check =
               [](const ForceSpec& spec, const KeyPlaces& at) {
                 if (spec.damping > spec.numbers.at("rate")) throw InputError(at("loss"), "'loss' is above 'rate'");
+              },
+          .components = {{"", "N m"}},
+          .read =
+              [](const Force& force, const AppliedForces& applied, std::span<double> values) {
+                values[0] = applied.joint_force(force.joint_force) + applied.joint_force(force.joint_force + 1);
               }};
 }
 
