@@ -8,6 +8,7 @@
 #include "linkwork/io/data_file.h"
 #include "linkwork/io/solids.h"
 #include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/spatial/unit.h"
 
 namespace linkwork {
 namespace {
@@ -270,7 +271,7 @@ void take_mass_from_solid(BodySpec& body, const TableReader& table, const TableR
   body.inertia = properties.inertia;
 }
 
-Eigen::Matrix3d read_inertia(const TableReader& table) {
+Eigen::Matrix3d read_inertia(const TableReader& table, bool any) {
   const std::vector<double> m = table.numbers("inertia");
   if (m.size() != 3 && m.size() != 6) table.fail("inertia", "is " + table.value("inertia").description());
   Eigen::Matrix3d inertia = Vector3d(m[0], m[1], m[2]).asDiagonal();
@@ -279,7 +280,7 @@ Eigen::Matrix3d read_inertia(const TableReader& table) {
     inertia(0, 2) = inertia(2, 0) = m[4];
     inertia(1, 2) = inertia(2, 1) = m[5];
   }
-  check_inertia(inertia, table.place("inertia"));
+  check_inertia(inertia, table.place("inertia"), any);
   return inertia;
 }
 
@@ -359,9 +360,9 @@ std::vector<double> read_coordinates(const TableReader& table, std::string_view 
 /// Scales the quaternion, which is the last four numbers, to length 1.
 void normalize_quaternion(std::vector<double>& position, const TableReader& table) {
   Eigen::Map<Eigen::Vector4d> quaternion(position.data() + position.size() - 4);
-  const double largest = quaternion.cwiseAbs().maxCoeff();
-  if (largest == 0.0) table.fail("position", "has a quaternion that is zero", "a quaternion w, x, y, z, such as 1, 0, 0, 0");
-  quaternion = (quaternion / largest).normalized().eval();
+  if (quaternion.isZero(0.0))
+    table.fail("position", "has a quaternion that is zero", "a quaternion w, x, y, z, such as 1, 0, 0, 0");
+  quaternion = unit<4>(quaternion);
 }
 
 std::array<double, 2> read_limits(const TableReader& table, const std::vector<double>& position) {
@@ -415,7 +416,8 @@ BodySpec read_body(const TableReader& table) {
   }
   table.read("mass", body.mass);
   table.read("com", body.com);
-  if (table.has("inertia")) body.inertia = read_inertia(table);
+  table.read("any_inertia", body.any_inertia);
+  if (table.has("inertia")) body.inertia = read_inertia(table, body.any_inertia);
   return body;
 }
 
@@ -438,6 +440,7 @@ JointSpec read_joint(const TableReader& table, References& references) {
   table.read("stiffness", joint.stiffness);
   table.read("rest", joint.rest);
   table.read("friction", joint.friction);
+  table.read("armature", joint.armature);
   if (table.has("limits")) joint.limits = read_limits(table, joint.position);
   if (table.has("restitution")) {
     if (!joint.limits) table.fail("restitution", "is given without 'limits'", "limits = [least, greatest]");

@@ -21,6 +21,7 @@ LAYERS = [
     {"simulation"},
     {"modules"},
     {"io"},
+    {"import"},
 ]
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 ONLY_IN = {"mpi.h": "transport"}
