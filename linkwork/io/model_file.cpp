@@ -37,9 +37,9 @@ class Reading {
   }
 
   /// The contents of a module's file. Files used by several modules are read once.
-  const TomlValue& document(const fs::path& file, const Place& asked_at) {
-    std::unique_ptr<TomlValue>& known = documents_[file];
-    if (!known) known = std::make_unique<TomlValue>(parse_toml(text_of(file, asked_at), file.string()));
+  const Document& document(const fs::path& file, const Place& asked_at) {
+    std::unique_ptr<Document>& known = documents_[file];
+    if (!known) known = std::make_unique<Document>(Document{parse_toml(text_of(file, asked_at), file.string()), {file.string()}});
     return *known;
   }
 
@@ -71,19 +71,19 @@ class Reading {
 
   const ReadOptions& options_;
   double tables_ = 0.0;
-  std::map<fs::path, std::unique_ptr<TomlValue>> documents_;
+  std::map<fs::path, std::unique_ptr<Document>> documents_;
   std::map<fs::path, std::string> data_;
 };
 
 /// Reads one file, and through it its modules.
 class FileReader {
  public:
-  FileReader(const TomlValue& document, const fs::path& file, const std::vector<ParameterOverride>& overrides, Reading& reading)
-      : file_(file),
+  FileReader(const Document& document, const std::vector<ParameterOverride>& overrides, Reading& reading)
+      : file_(document.files.front()),
         reading_(reading),
-        without_parameters_(file.string(), {}),
-        model_(of_known_version(document), key_table("model"), without_parameters_),
-        scope_(file.string(), parameter_values(document.find("parameters"), file.string(), overrides)) {}
+        without_parameters_(document.files, {}),
+        model_(of_known_version(document.root), key_table("model"), without_parameters_),
+        scope_(document.files, parameter_values(document.root.find("parameters"), file_.string(), overrides)) {}
 
   Spec read() {
     spec_.kinds = reading_.kinds;
@@ -235,8 +235,7 @@ class FileReader {
     const fs::path file = (file_.parent_path() / written).lexically_normal();
     check_nesting(file, table);
     reading_.open_files.push_back(file);
-    const TomlValue& document = reading_.document(file, table.place("file"));
-    Spec part = FileReader(document, file, overrides_of(table), reading_).read();
+    Spec part = FileReader(reading_.document(file, table.place("file")), overrides_of(table), reading_).read();
     reading_.open_files.pop_back();
     prefix_names(part, name + ".");
     for (ModuleSpec& inner : part.modules) inner.parent = inner.parent < 0 ? 0 : inner.parent + 1;
@@ -328,14 +327,19 @@ std::vector<ParameterOverride> overrides_of(const ReadOptions& options) {
 
 }  // namespace
 
-Spec read_model_text(std::string_view text, const std::string& file_name, const ReadOptions& options) {
-  const TomlValue document = parse_toml(text, file_name);
-  if (document.entries.empty()) throw InputError({file_name, 1, 1}, "the file is empty", "linkwork = 1 and the model's tables");
+Spec read_model_document(const Document& document, const ReadOptions& options) {
   Reading reading(options);
-  const fs::path file = fs::path(file_name).lexically_normal();
-  reading.open_files.push_back(file);
-  Spec spec = FileReader(document, file_name, overrides_of(options), reading).read();
+  reading.open_files.push_back(fs::path(document.files.front()).lexically_normal());
+  Spec spec = FileReader(document, overrides_of(options), reading).read();
   if (spec.bodies.empty()) throw InputError(spec.place, "the model has no bodies", "at least one [[body]]");
+  return spec;
+}
+
+Spec read_model_text(std::string_view text, const std::string& file_name, const ReadOptions& options) {
+  const Document document{parse_toml(text, file_name), {file_name}};
+  if (document.root.entries.empty())
+    throw InputError({file_name, 1, 1}, "the file is empty", "linkwork = 1 and the model's tables");
+  Spec spec = read_model_document(document, options);
   spec.source_text = std::string(text);
   return spec;
 }

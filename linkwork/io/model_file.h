@@ -13,6 +13,8 @@
 
 namespace linkwork {
 
+struct Document;
+
 struct ReadOptions {
   /// --set name=value: parameters of the model and their new values, which may be expressions of the other parameters.
   std::vector<std::pair<std::string, std::string>> set = {};
@@ -30,6 +32,9 @@ Spec read_model_file(const std::filesystem::path& file, const ReadOptions& optio
 
 /// The same for a text; `file_name` stands in messages, names the model if it has no name, and modules are looked for beside it.
 Spec read_model_text(std::string_view text, const std::string& file_name, const ReadOptions& options = {});
+
+/// The same for a document, however it was made. source_text is left empty.
+Spec read_model_document(const Document& document, const ReadOptions& options = {});
 
 /// The contents of a file; throws InputError if it cannot be read or is larger than any model file.
 std::string read_text_file(const std::filesystem::path& file);

@@ -14,12 +14,15 @@ namespace linkwork {
 /// What names mean while a model file is read: its parameters and, inside a repeated table, the indices.
 class Scope {
  public:
-  Scope(std::string file, std::map<std::string, double> constants) : file_(std::move(file)), constants_(std::move(constants)) {}
+  /// `files` are those of the document, which must outlive it.
+  Scope(const std::vector<std::string>& files, std::map<std::string, double> constants)
+      : files_(files), constants_(std::move(constants)) {}
 
-  const std::string& file() const { return file_; }
   const std::map<std::string, double>& constants() const { return constants_; }
-  Place place(const TomlValue& value) const { return {file_, value.line, value.column}; }
-  Place place(const TomlEntry& entry) const { return {file_, entry.line, entry.column}; }
+  Place place(const TomlValue& value) const { return {files_[static_cast<std::size_t>(value.file)], value.line, value.column}; }
+  Place place(const TomlEntry& entry) const {
+    return {files_[static_cast<std::size_t>(entry.value.file)], entry.line, entry.column};
+  }
 
   /// Parameters that events change: variables in expressions of time or state, and not allowed elsewhere.
   void set_changing(std::set<std::string> names) { vocabulary_.changing = std::move(names); }
@@ -50,7 +53,7 @@ class Scope {
   void run(const std::vector<Index>& indices, std::size_t depth, const std::function<void()>& visit);
   std::string values_of_indices() const;
 
-  std::string file_;
+  const std::vector<std::string>& files_;
   std::map<std::string, double> constants_;
   Vocabulary vocabulary_;
   std::vector<std::string> indices_;  // those of the repeat in force

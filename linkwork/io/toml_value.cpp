@@ -86,7 +86,8 @@ TomlValue converted(const toml::node& node) {
     value.entries.reserve(table->size());
     for (const auto& [key, item] : *table) {
       const toml::source_position at = key.source().begin;
-      value.entries.push_back({std::string(key.str()), static_cast<int>(at.line), static_cast<int>(at.column), converted(item)});
+      value.entries.push_back(
+          TomlEntry{std::string(key.str()), static_cast<int>(at.line), static_cast<int>(at.column), converted(item)});
     }
     const auto position = [](const TomlEntry& entry) { return std::pair(entry.line, entry.column); };
     std::sort(value.entries.begin(), value.entries.end(),
@@ -134,6 +135,11 @@ std::string hint(std::string_view text, int line, const std::string& reason) {
 const TomlValue* TomlValue::find(std::string_view key) const {
   const auto found = std::find_if(entries.begin(), entries.end(), [&](const TomlEntry& entry) { return entry.key == key; });
   return found == entries.end() ? nullptr : &found->value;
+}
+
+TomlValue& TomlValue::operator[](std::string_view key) {
+  const auto found = std::find_if(entries.begin(), entries.end(), [&](const TomlEntry& entry) { return entry.key == key; });
+  return found != entries.end() ? found->value : entries.emplace_back(TomlEntry{std::string(key), line, column, {}}).value;
 }
 
 std::string TomlValue::description() const {
