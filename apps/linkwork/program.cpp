@@ -72,7 +72,7 @@ std::function<int()> understood(int argc, const char* const* argv) {
   std::vector<Command> commands{run_command(*program),        resume_command(*program), compare_command(*program),
                                 kinematics_command(*program), check_command(*program),  report_command(*program),
                                 view_command(*program),       study_command(*program),  list_command(*program),
-                                new_command(*program),        schema_command(*program)};
+                                new_command(*program),        import_command(*program), schema_command(*program)};
   for (const Command& command : commands) {
     command.options->allow_extras();
     command.options->group("Commands");

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "linkwork/io/model_file.h"
+#include "linkwork/io/toml_value.h"
 #include "linkwork/model/spec.h"
 
 namespace linkwork {
@@ -32,6 +33,18 @@ bool is_robot_file(const std::filesystem::path& file);
 Spec read_robot_file(const std::filesystem::path& file, const ImportOptions& options = {}, const ReadOptions& reading = {});
 Spec read_robot_text(std::string_view text, const std::string& file_name, const ImportOptions& options = {},
                      const ReadOptions& reading = {});
+
+/// What a robot file says, in the terms of model files: to_toml() makes a model file of it that runs to the same bits.
+struct ImportedRobot {
+  Document document;
+  std::vector<VisualSpec> visuals;
+  std::vector<std::string> notes;  // what was not taken over, and what is doubtful
+};
+ImportedRobot import_robot(std::string_view text, const std::string& file_name, const ImportOptions& options = {},
+                           const ReadOptions& reading = {});
+
+/// The text of a model file, with comments; `origin` is where it comes from.
+std::string model_text(const ImportedRobot& robot, const std::string& origin);
 
 /// Any file a model can be in: a model file, or a robot file.
 Spec read_any_model(const std::filesystem::path& file, const ImportOptions& options = {}, const ReadOptions& reading = {});

@@ -134,6 +134,19 @@ void judge_masses(Spec& spec, ImportNotes& notes) {
     notes.hint(fmt::format("{} {} no mass, or next to none", listed(massless), massless.size() == 1 ? "has" : "have"));
 }
 
+/// A start outside the limits would be refused.
+void judge_limits(Spec& spec, ImportNotes& notes) {
+  for (JointSpec& joint : spec.joints) {
+    if (!joint.limits || joint.position.empty()) continue;
+    const auto [low, high] = *joint.limits;
+    if (joint.position[0] >= low && joint.position[0] <= high) continue;
+    notes.hint(fmt::format("joint '{}' starts at {:.6g}, outside its limits {:.6g} to {:.6g}, which are left out", joint.name,
+                           joint.position[0], low, high),
+               joint.place);
+    joint.limits.reset();
+  }
+}
+
 }  // namespace
 
 M3 rpy_rotation(const V3& rpy) { return about(2, rpy[2]) * about(1, rpy[1]) * about(0, rpy[0]); }
@@ -281,9 +294,8 @@ std::map<std::string, P> written_poses(const Spec& spec) {
 void finish_import(Spec& spec, ImportNotes& notes) {
   fuse_welds(spec, notes);
   judge_masses(spec, notes);
+  judge_limits(spec, notes);
   if (spec.bodies.empty()) throw InputError(spec.place, "nothing in the file can move", "a link that hangs on a joint");
-  const std::vector<std::string> lines = notes.lines();
-  spec.notes.insert(spec.notes.end(), lines.begin(), lines.end());
 }
 
 }  // namespace linkwork

@@ -131,7 +131,7 @@ void fields(Archive& at, SavedRun& x) {
 template <class Archive>
 void fields(Archive& at, Checkpoint::Request& x) {
   at("model", x.model), at("set", x.set), at("settings", x.settings), at("out", x.out), at("no_report", x.no_report);
-  at("every", x.every);
+  at("every", x.every), at("import", x.import);
 }
 
 template <class Archive>

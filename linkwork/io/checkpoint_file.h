@@ -21,6 +21,7 @@ struct Checkpoint {
     std::string out;
     bool no_report = false;
     double every = 0.0;
+    std::vector<std::string> import = {};  // how a robot file is read
   };
   struct ModelText {
     std::string file;

@@ -117,18 +117,16 @@ KeyTable settings_keys() {
 }
 
 KeyTable body_keys() {
-  return {
-      "body",
-      "body",
-      "",
-      {{"name", kName, kRequired, "name of the body, its own among bodies"},
-       {"mass", kNotNegative, kOptional, "mass, kg; required unless `solid` has one"},
-       {"com", kVector, kOptional, "centre of mass in the body frame, m; default `[0, 0, 0]`"},
-       {"inertia", kInertia, kOptional, "about the centre of mass, body axes, kg m²; default zero"},
-       {"any_inertia", kBoolean, kOptional,
-        "takes an inertia with a principal moment larger than the sum of the other two, as rounded data have; default `false`"},
-       {"solid", kTable, kOptional, "a shape, for the drawing and, if it has a mass or density, for mass, com and inertia"},
-       kRepeatKey}};
+  return {"body",
+          "body",
+          "",
+          {{"name", kName, kRequired, "name of the body, its own among bodies"},
+           {"mass", kNotNegative, kOptional, "mass, kg; required unless `solid` has one"},
+           {"com", kVector, kOptional, "centre of mass in the body frame, m; default `[0, 0, 0]`"},
+           {"inertia", kInertia, kOptional, "about the centre of mass, body axes, kg m²; default zero"},
+           {"any_inertia", kBoolean, kOptional, "lets pass an inertia that no body has, as rounded data give; default `false`"},
+           {"solid", kTable, kOptional, "a shape, for the drawing and, if it has a mass or density, for mass, com and inertia"},
+           kRepeatKey}};
 }
 
 KeyTable solid_keys() {
@@ -165,38 +163,35 @@ KeyTable joint_keys() {
   const Names moving = joint_types([](const JointKind& kind) { return kind.nv() > 0; });
   const Names plain = joint_types([](const JointKind& kind) { return kind.nv() > 0 && !kind.has_quaternion(); });
   const Names single = joint_types([](const JointKind& kind) { return kind.nv() == 1; });
-  return {
-      "joint",
-      "joint",
-      "type",
-      {{"name", kName, kRequired, "name of the joint, its own among joints, closures and connections"},
-       {"type", kOneOf, kRequired, "the type of joint", {}, joint_types([](const JointKind&) { return true; })},
-       {"parent", kFrame, kRequired, "the frame it starts from"},
-       {"child", kFrame, kRequired, "the frame it carries"},
-       {"axis", kAxis, kOptional, kAxisSummary, with_axis},
-       kSecondAxisKey,
-       kPitchKey,
-       {"position", kCoordinates, kOptional, "start value of its coordinates; default zero, no rotation", moving},
-       {"velocity", kCoordinates, kOptional, "start value of its velocities; default zero", moving},
-       {"fixed", kBoolean, kOptional, "whether assembly must keep its start position, and its velocity if given; default `false`",
-        moving},
-       {"cut", kBoolean, kOptional, "whether it must be a joint that closes a loop; default `false`"},
-       kComplianceKey,
-       {"damping", kNotNegative, kOptional, "force or torque per velocity; default `0`", moving},
-       {"armature", kNotNegative, kOptional,
-        "inertia of a rotor that turns (or slides) as the coordinate does, kg m² or kg: it adds to the joint's own; default `0`",
-        single},
-       {"stiffness", kNotNegative, kOptional, "force or torque per displacement from `rest`; default `0`", plain},
-       {"rest", kNumber, kOptional, "coordinate at which the stiffness gives no force; default `0`", plain},
-       {"friction", kNotNegative, kOptional, "force or torque of dry friction, rounded off at rest; default `0`", plain},
-       {"dry_friction", kTable, kOptional, "dry friction that can hold the joint at rest: forces or torques", single},
-       {"limits", kLimits, kOptional,
-        "least and greatest value of its coordinates: a run that leaves them says so; nothing stops it without `restitution`",
-        plain},
-       {"restitution", kNotNegative, kOptional, "makes `limits` stops, from which this share of the speed returns: 0 to 1",
-        single},
-       {"impact_law", kOneOf, kOptional, kImpactLaw, single, {"newton", "poisson"}},
-       kRepeatKey}};
+  return {"joint",
+          "joint",
+          "type",
+          {{"name", kName, kRequired, "name of the joint, its own among joints, closures and connections"},
+           {"type", kOneOf, kRequired, "the type of joint", {}, joint_types([](const JointKind&) { return true; })},
+           {"parent", kFrame, kRequired, "the frame it starts from"},
+           {"child", kFrame, kRequired, "the frame it carries"},
+           {"axis", kAxis, kOptional, kAxisSummary, with_axis},
+           kSecondAxisKey,
+           kPitchKey,
+           {"position", kCoordinates, kOptional, "start value of its coordinates; default zero, no rotation", moving},
+           {"velocity", kCoordinates, kOptional, "start value of its velocities; default zero", moving},
+           {"fixed", kBoolean, kOptional,
+            "whether assembly must keep its start position, and its velocity if given; default `false`", moving},
+           {"cut", kBoolean, kOptional, "whether it must be a joint that closes a loop; default `false`"},
+           kComplianceKey,
+           {"damping", kNotNegative, kOptional, "force or torque per velocity; default `0`", moving},
+           {"armature", kNotNegative, kOptional, "inertia of a rotor that moves as the coordinate does; default `0`", single},
+           {"stiffness", kNotNegative, kOptional, "force or torque per displacement from `rest`; default `0`", plain},
+           {"rest", kNumber, kOptional, "coordinate at which the stiffness gives no force; default `0`", plain},
+           {"friction", kNotNegative, kOptional, "force or torque of dry friction, rounded off at rest; default `0`", plain},
+           {"dry_friction", kTable, kOptional, "dry friction that can hold the joint at rest: forces or torques", single},
+           {"limits", kLimits, kOptional,
+            "least and greatest value of its coordinates: a run that leaves them says so; nothing stops it without `restitution`",
+            plain},
+           {"restitution", kNotNegative, kOptional, "makes `limits` stops, from which this share of the speed returns: 0 to 1",
+            single},
+           {"impact_law", kOneOf, kOptional, kImpactLaw, single, {"newton", "poisson"}},
+           kRepeatKey}};
 }
 
 KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {

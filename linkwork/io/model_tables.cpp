@@ -8,7 +8,6 @@
 #include "linkwork/io/data_file.h"
 #include "linkwork/io/solids.h"
 #include "linkwork/model/closures/frame_closure.h"
-#include "linkwork/spatial/unit.h"
 
 namespace linkwork {
 namespace {
@@ -360,9 +359,9 @@ std::vector<double> read_coordinates(const TableReader& table, std::string_view 
 /// Scales the quaternion, which is the last four numbers, to length 1.
 void normalize_quaternion(std::vector<double>& position, const TableReader& table) {
   Eigen::Map<Eigen::Vector4d> quaternion(position.data() + position.size() - 4);
-  if (quaternion.isZero(0.0))
-    table.fail("position", "has a quaternion that is zero", "a quaternion w, x, y, z, such as 1, 0, 0, 0");
-  quaternion = unit<4>(quaternion);
+  const double largest = quaternion.cwiseAbs().maxCoeff();
+  if (largest == 0.0) table.fail("position", "has a quaternion that is zero", "a quaternion w, x, y, z, such as 1, 0, 0, 0");
+  quaternion = (quaternion / largest).normalized().eval();
 }
 
 std::array<double, 2> read_limits(const TableReader& table, const std::vector<double>& position) {

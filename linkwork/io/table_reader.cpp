@@ -6,8 +6,6 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "linkwork/spatial/unit.h"
-
 namespace linkwork {
 namespace {
 
@@ -166,17 +164,19 @@ Eigen::Vector3d TableReader::vector(std::string_view key) const {
 
 Eigen::Vector3d TableReader::axis(std::string_view key) const {
   const Eigen::Vector3d direction = vector(key);
-  if (direction.isZero(0.0)) fail(key, "is zero");
-  return unit<3>(direction);
+  const double largest = direction.cwiseAbs().maxCoeff();
+  if (largest == 0.0) fail(key, "is zero");
+  return (direction / largest).normalized();  // divided first, so that neither tiny nor huge vectors lose digits
 }
 
 Eigen::Quaterniond TableReader::quaternion(std::string_view key) const {
   if (items(key).size() != 4) fail(key, "is " + value(key).description());
   const std::vector<double> c = numbers(key);
   const Eigen::Vector4d wxyz(c[0], c[1], c[2], c[3]);
-  if (wxyz.isZero(0.0)) fail(key, "is zero");
-  const Eigen::Vector4d turn = unit<4>(wxyz);
-  return {turn[0], turn[1], turn[2], turn[3]};
+  const double largest = wxyz.cwiseAbs().maxCoeff();
+  if (largest == 0.0) fail(key, "is zero");
+  const Eigen::Vector4d unit = (wxyz / largest).normalized();
+  return {unit[0], unit[1], unit[2], unit[3]};
 }
 
 Expression TableReader::expression(std::string_view key) const {
