@@ -204,15 +204,25 @@ void add_motor(Spec& spec, const std::string& input, const std::string& joint, d
   spec.forces.push_back(std::move(force));
 }
 
-ClosureSpec gear(const std::string& name, std::vector<std::string> joints, std::vector<double> coefficients, double offset,
-                 const Place& place) {
+ClosureSpec gear(const std::string& name, const std::vector<std::string>& joints, const std::vector<double>& coefficients,
+                 double offset, const Place& place) {
   ClosureSpec closure;
   closure.name = name;
-  closure.type = "gear";
-  closure.joints = std::move(joints);
-  closure.coefficients = std::move(coefficients);
-  closure.offset = offset;
   closure.place = place;
+  for (std::size_t i = 0; i < joints.size(); ++i)
+    if (coefficients[i] != 0.0) {
+      closure.joints.push_back(joints[i]);
+      closure.coefficients.push_back(coefficients[i]);
+    }
+  if (closure.joints.empty()) throw InputError(place, fmt::format("'{}' couples no joint", name), "a factor other than 0");
+  if (closure.joints.size() == 1) {
+    closure.type = "drive";
+    closure.value = Expression::constant(offset / closure.coefficients[0]);
+    closure.coefficients.clear();
+  } else {
+    closure.type = "gear";
+    closure.offset = offset;
+  }
   return closure;
 }
 

@@ -32,9 +32,9 @@ Expression expression(const std::string& text, const Place& place);
 /// An input that drives a coordinate: force = gain * u.
 void add_motor(Spec& spec, const std::string& input, const std::string& joint, double gain, const Place& place);
 bool turns(const JointSpec& joint);
-/// q_0 = sum of coefficients times others + offset, as a gear.
-ClosureSpec gear(const std::string& name, std::vector<std::string> joints, std::vector<double> coefficients, double offset,
-                 const Place& place);
+/// The sum of coefficients times joint coordinates is the offset. One joint alone is held.
+ClosureSpec gear(const std::string& name, const std::vector<std::string>& joints, const std::vector<double>& coefficients,
+                 double offset, const Place& place);
 /// The name, or with a number behind it if it is taken by a joint or closure.
 std::string free_constraint_name(const Spec& spec, const std::string& name);
 

@@ -142,6 +142,11 @@ class Writer {
       if (closure.offset != 0.0) table["offset"] = closure.offset;
       return table;
     }
+    if (closure.type == "drive") {
+      table["joint"] = closure.joints.front();
+      table["value"] = value_of(closure.value);
+      return table;
+    }
     if (closure.type == "expression") {
       table["expression"] = closure.value.text();
       return table;

@@ -164,7 +164,8 @@ TEST(Mjcf, CouplesJointsByPolynomialsAboutTheirReferences) {
   const std::vector<double> at{0.5 + 0.1 + 2 * 0.49, 0.9};
   EXPECT_NEAR(curved.closures.at(0).value.evaluate<double>(at), 0.0, 1e-14);
   const Spec held = read(bodies + R"(<equality><joint joint1="y" polycoef="0.1"/></equality>)");
-  EXPECT_NEAR(held.closures.at(0).offset, 0.6, 1e-15);
+  EXPECT_EQ(held.closures.at(0).type, "drive");
+  EXPECT_NEAR(held.closures.at(0).value.constant_value(), 0.6, 1e-15);
 }
 
 TEST(Mjcf, CouplesAndDrivesFixedTendons) {

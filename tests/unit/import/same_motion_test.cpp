@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "linkwork/import/robot_file.h"
-#include "linkwork/simulation/simulation.h"
+#include "linkwork/model/model.h"
 #include "tests/support/recorded_run.h"
 #include "tests/unit/import/parallelogram.h"
 
