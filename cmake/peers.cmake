@@ -28,7 +28,6 @@ list(FILTER peers_sources EXCLUDE REGEX "_peer\\.cpp$")
 add_executable(linkwork_bench_peers EXCLUDE_FROM_ALL ${peers_sources})
 set_target_properties(linkwork_bench_peers PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 target_compile_definitions(linkwork_bench_peers PRIVATE
-  LINKWORK_VERSION="${PROJECT_VERSION}"
   LINKWORK_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
   LINKWORK_PEER_MODULES="${PROJECT_BINARY_DIR}/bench")
 target_include_directories(linkwork_bench_peers PRIVATE ${PROJECT_SOURCE_DIR})

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "linkwork/modules/module.h"
+#include "linkwork/linkwork.h"
 
 /// A module that is not a Linkwork model: a uniform rod on a pivot, by the formulas of a textbook. It answers the three questions
 /// of linkwork::Module, and a glue cannot tell it from a module that reads a model file and runs recursions over a tree.

@@ -12,6 +12,7 @@
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/settings_check.h"
 
 namespace linkwork::cli {
 namespace {
@@ -128,7 +129,7 @@ void print_modules(const Spec& spec) {
 
 int check_model(const ModelArgument& argument) {
   const Spec spec = argument.read();
-  check_choices(spec.settings);
+  check_settings(spec.settings);
   const Model model = build_model(spec);
   const CheckReport report = check(model);
   print("{} ({})\n", model.name, model.file);

@@ -17,6 +17,7 @@
 #include "linkwork/io/comparison_file.h"
 #include "linkwork/io/page.h"
 #include "linkwork/model/input_error.h"
+#include "linkwork/modules/settings_check.h"
 
 namespace linkwork::cli {
 namespace {
@@ -80,7 +81,7 @@ std::vector<Problem> read_problems(const CompareOptions& options) {
     problems.push_back({label, argument.read()});
     Settings& settings = problems.back().spec.settings;
     settings.end = number_or(options.end, "--end", settings.end);
-    check_choices(settings);
+    check_settings(settings);
   }
   return problems;
 }

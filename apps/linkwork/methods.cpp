@@ -18,14 +18,6 @@ std::vector<CatalogInfo> integrator_choices() { return catalog_infos(integrators
 
 std::vector<CatalogInfo> glue_choices() { return linkwork::glue_choices(); }
 
-void check_choices(const Settings& settings) {
-  find_choice(coordinate_choices(), settings.coordinates, "coordinates");
-  find_choice(formulation_choices(), settings.formulation, "formulation");
-  find_choice(stabilization_choices(), settings.stabilization, "stabilization");
-  find_choice(integrator_choices(), settings.integrator, "integrator");
-  find_choice(glue_choices(), settings.glue, "glue");
-}
-
 bool is_adaptive(const Model& model) {
   const auto integrator = make_chosen(integrators(), model.settings.integrator, "integrator", model);
   return integrator->estimates_error() || integrator->controls_step();

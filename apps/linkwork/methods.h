@@ -13,9 +13,6 @@ std::vector<CatalogInfo> stabilization_choices();
 std::vector<CatalogInfo> integrator_choices();
 std::vector<CatalogInfo> glue_choices();
 
-/// Throws InputError at the place of a choice that is not known.
-void check_choices(const Settings& settings);
-
 /// Whether the model's integrator chooses its steps by rtol and atol.
 bool is_adaptive(const Model& model);
 

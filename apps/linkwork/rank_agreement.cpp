@@ -15,6 +15,7 @@
 #include "linkwork/model/visible.h"
 #include "linkwork/transport/mpi_world.h"
 #include "linkwork/transport/text.h"
+#include "linkwork/version.h"
 
 namespace linkwork::cli {
 namespace {

@@ -10,6 +10,7 @@
 #include "apps/linkwork/terminal.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/transport/text.h"
+#include "linkwork/version.h"
 
 namespace linkwork::cli {
 namespace {

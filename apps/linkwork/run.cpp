@@ -16,6 +16,7 @@
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
+#include "linkwork/version.h"
 
 namespace linkwork::cli {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "apps/linkwork/lists.h"
 #include "apps/linkwork/methods.h"
+#include "linkwork/modules/settings_check.h"
 
 namespace linkwork::cli {
 namespace {
@@ -20,18 +21,6 @@ void apply_number(const Text& text, const char* option, double& target) {
 
 void apply_choice(const Text& text, const char* option, Choice& target) {
   if (text) target = parse_choice(*text, {option, 0, 0});
-}
-
-/// Guards against slips of the exponent, which would look like a program that hangs.
-void check_extent(const Settings& settings) {
-  constexpr double kMostSteps = 1e12, kMostRows = 1e9;
-  if (settings.end / settings.step > kMostSteps)
-    throw InputError({}, fmt::format("{} s in steps of {} s are more than {:.0e} steps", settings.end, settings.step, kMostSteps),
-                     "a shorter time or a larger step");
-  if (settings.end / settings.output_every > kMostRows)
-    throw InputError(
-        {}, fmt::format("{} s written every {} s are more than {:.0e} rows", settings.end, settings.output_every, kMostRows),
-        "a shorter time or a larger interval");
 }
 
 }  // namespace
@@ -66,9 +55,8 @@ void SettingsOptions::apply_to(Settings& settings) const {
   apply_choice(stabilization, "--stabilization", settings.stabilization);
   apply_choice(integrator, "--integrator", settings.integrator);
   apply_choice(glue, "--glue", settings.glue);
-  check_choices(settings);
   thread_count();
-  check_extent(settings);
+  check_settings(settings);
 }
 
 int SettingsOptions::thread_count() const {

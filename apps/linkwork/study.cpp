@@ -16,6 +16,7 @@
 #include "apps/linkwork/text.h"
 #include "linkwork/io/page.h"
 #include "linkwork/model/input_error.h"
+#include "linkwork/version.h"
 #include "studies/catalog.h"
 #include "studies/free_cores.h"
 #include "studies/study_file.h"

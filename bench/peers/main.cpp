@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "bench/peers/experiments.h"
+#include "linkwork/version.h"
 
 namespace linkwork::bench {
 namespace {

@@ -17,6 +17,7 @@ void System::update_forces() {
   apply_joint_forces();
   apply_springs();
   apply_wrenches();
+  apply_custom_forces();
   apply_friction();
 }
 
@@ -145,6 +146,7 @@ std::string System::describe_not_finite() {
     if (!std::isfinite(value)) found = shown(who, law, value);
   });
   if (!found.empty()) return found;
+  if (custom_forces_ && !custom_forces_->not_finite().empty()) return custom_forces_->not_finite();
   for (int row = 0; row < terms_.rows(); ++row)
     if (const double b = terms_.b[row]; !std::isfinite(terms_.phi[row]) || !std::isfinite(terms_.rate[row]) || !std::isfinite(b))
       return fmt::format("row '{}' of the constraints has an error of {}, a rate of {} and asks for an acceleration of {}",

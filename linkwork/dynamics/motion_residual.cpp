@@ -25,7 +25,7 @@ bool depends_on_velocity(const BoundExpression& expression) {
 
 bool has_velocity_forces(const Model& model) {
   return std::ranges::any_of(model.joints, [](const Joint& j) { return j.damping != 0.0 || j.friction != 0.0; }) ||
-         !model.frictions.empty() ||
+         !model.frictions.empty() || !model.custom_forces.empty() ||
          std::ranges::any_of(model.springs, [](const Spring& s) { return s.damping != 0.0 || depends_on_velocity(s.law); }) ||
          std::ranges::any_of(model.joint_forces, [](const JointForce& f) { return depends_on_velocity(f.value); }) ||
          std::ranges::any_of(model.wrenches, [](const BodyWrench& w) {
@@ -88,6 +88,11 @@ MotionResidual::MotionResidual(const Model& model)
 std::vector<std::pair<int, int>> MotionResidual::force_pattern(const Model& model) const {
   std::vector<std::pair<int, int>> places;
   Reach reach(model);
+  if (!model.custom_forces.empty()) {  // which may look at and act on anything
+    for (std::size_t node = 1; node < model.tree.nodes.size(); ++node) reach.add_node(static_cast<int>(node));
+    reach.add_pairs_to(places);
+    return places;
+  }
   for (const FrameClosure& closure : model.frame_closures) {
     reach.add_node(closure.a.node), reach.add_node(closure.b.node);
     reach.add_pairs_to(places);

@@ -22,6 +22,7 @@ System::System(const Model& model)
       error_rate_(error_),
       loads_(model.frictions.size(), 0.0),
       friction_force_(model.frictions.size(), Eigen::Vector2d::Zero()) {
+  if (!model.custom_forces.empty()) custom_forces_.emplace(model);
   std::size_t slots = 0, within = 0;  // of sensors and rates, which may be needed while others are evaluated
   const auto fit = [&](const BoundExpression& e) { slots = std::max(slots, e.slots.size()); };
   for (const CoordinateClosure& closure : model.coordinate_closures) fit(closure.phi);
@@ -466,6 +467,7 @@ double System::potential_energy() const {
   }
   for (const Spring& spring : model_->springs)
     if (is_in_force(spring.of)) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+  if (custom_forces_) energy += custom_forces_->potential(*this);
   return energy;
 }
 

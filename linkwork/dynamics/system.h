@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "linkwork/dynamics/constraint_terms.h"
+#include "linkwork/dynamics/custom_forces.h"
 #include "linkwork/dynamics/modes.h"
 #include "linkwork/dynamics/state.h"
 #include "linkwork/model/jet.h"
@@ -78,6 +79,7 @@ class System final : public Observation {
   /// Rates of the user's states, Model::states, at the state last given to update(); as many numbers as there are.
   void state_rates(std::span<double> rates) const;
 
+  double value(const Variable& variable) const { return slot_value(variable, nullptr); }
   /// lambda: for expressions that use multipliers.
   double evaluate(const BoundExpression& expression, const VecX<double>* lambda = nullptr) const;
   /// Its value and first derivative in time along the motion with accelerations vdot. The derivative is NaN where the expression
@@ -148,6 +150,9 @@ class System final : public Observation {
   void apply_springs();
   void apply_wrenches();
   void apply_friction();
+  void apply_custom_forces() {
+    if (custom_forces_) power_ += custom_forces_->apply(*this);
+  }
 
   const Model* model_;
   const State* state_ = nullptr;
@@ -170,6 +175,7 @@ class System final : public Observation {
   };
   std::vector<WrenchParts> wrench_parts_;  // by wrench
   double power_ = 0.0;
+  std::optional<CustomForces> custom_forces_;  // if there are any
   MatX<double> M_, A_, bounds_;
   VecX<double> c_;
   /// Angles read off relative motions are known up to full turns: the one nearest to where the motion since the last accepted

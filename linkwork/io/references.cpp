@@ -113,8 +113,10 @@ void References::check(const std::vector<const Spec*>& specs) const {
 void UniqueNames::add(const std::string& kind, const std::string& name, const Place& place) {
   const auto [use, is_new] = used_.emplace(name, Use{kind, place});
   if (is_new) return;
+  const int line = use->second.place.line;
   throw InputError(place,
-                   fmt::format("the name '{}' is taken by the {} at line {}", name, use->second.kind, use->second.place.line),
+                   fmt::format("the name '{}' is taken by {} {}{}", name, line > 0 ? "the" : "another", use->second.kind,
+                               line > 0 ? fmt::format(" at line {}", line) : ""),
                    "a name of its own");
 }
 

@@ -34,6 +34,10 @@ class Builder {
     const auto& relations = spec_.kinds->closures;
     for (const ClosureSpec& closure : spec_.closures)
       if (find_kind(relations, closure.type) == nullptr) add_frame_closure(closure);
+    for (const CustomForce& force : spec_.custom_forces)
+      if (!force.apply)
+        throw InputError({}, fmt::format("the custom force '{}' does nothing", force.name), "a function to apply");
+    model_.custom_forces = spec_.custom_forces;
     for (const ParameterSpec& parameter : spec_.changing) model_.parameters.push_back({parameter.name, parameter.value});
     for (const InputSpec& input : spec_.inputs)
       model_.inputs.push_back({input.name, binding_.bind(input.value), input.data, input.is_copy});

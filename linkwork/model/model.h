@@ -263,6 +263,7 @@ struct Model {
   std::vector<JointForce> joint_forces;
   std::vector<Spring> springs;
   std::vector<BodyWrench> wrenches;
+  std::vector<CustomForce> custom_forces;
   std::vector<Sensor> sensors;
   std::vector<Input> inputs;
   std::vector<UserState> states;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "linkwork/model/custom_force.h"
 #include "linkwork/model/expression.h"
 #include "linkwork/model/input_error.h"
 
@@ -246,6 +247,7 @@ struct Spec {
   std::vector<JointSpec> joints;
   std::vector<ClosureSpec> closures;
   std::vector<ForceSpec> forces;
+  std::vector<CustomForce> custom_forces;  // of a program, not of a file
   std::vector<SensorSpec> sensors;
   std::vector<InputSpec> inputs;
   std::vector<StateSpec> states;

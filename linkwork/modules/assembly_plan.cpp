@@ -37,6 +37,7 @@ class Planner {
     for (const ForceSpec& force : spec_.forces) add_force(force);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
     add_inputs();
+    plan_.inputs = spec_.inputs;
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
     plan_.nest = nest(-1);
     if (!plan_.settings.tolerance_in_metres) plan_.settings.constraint_tolerance *= std::max(kShortest, longest_distance());
@@ -73,6 +74,8 @@ class Planner {
       if (closure.side || closure.friction || !closure.active) refuse(closure.place, fmt::format("closure '{}'", closure.name));
     for (const ForceSpec& force : spec_.forces)
       if (!force.active) refuse(force.place, "a force that is switched");
+    for (const CustomForce& force : spec_.custom_forces)
+      throw InputError({}, fmt::format("the custom force '{}' may act on any module", force.name), "glue \"none\"");
     for (const StateSpec& state : spec_.states)
       throw InputError(state.place, fmt::format("state '{}' would belong to no module", state.name), "glue \"none\"");
   }

@@ -30,6 +30,7 @@ struct AssemblyPlan {
   std::vector<ModulePlan> modules;
   std::vector<Connection> connections;
   std::vector<SpringLink> springs;
+  std::vector<InputSpec> inputs;   // of all modules
   Nest nest;                       // of the modules
   std::vector<std::string> notes;  // for the summary: what was chosen or changed for the user
   double length = 1.0;             // size of the whole, m,

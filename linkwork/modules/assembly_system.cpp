@@ -9,6 +9,7 @@
 
 #include "linkwork/dynamics/integrator.h"
 #include "linkwork/integrators/runge_kutta.h"
+#include "linkwork/model/settable_input.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/transport/text.h"
 
@@ -125,6 +126,18 @@ void AssemblySystem::make_modules(const Placement& placement) {
   start_.resize(workshop_->modules().size());
   for (std::size_t i = 0; i < start_.size(); ++i) workshop_->modules()[i].module->start(start_[i]);
   x_ = rates_ = normalized_ = start_;
+  tell_inputs();
+}
+
+void AssemblySystem::set_input(const std::string& name, std::optional<double> value) {
+  settable_input(plan_.inputs, name);
+  inputs_[name] = value;
+  tell_inputs();
+}
+
+void AssemblySystem::tell_inputs() {
+  for (WorkingModule& module : workshop_->modules())
+    for (const auto& [name, value] : inputs_) module.module->set_input(name, value);
 }
 
 void AssemblySystem::spread(const VecX<double>& y, States& x) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,8 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   void save(const Moment& at, SavedRun& saved) override;
   bool accepts(const SavedRun& saved) override;
   Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) override;
+  /// All ranks set the same.
+  void set_input(const std::string& name, std::optional<double> value) override;
   bool is_first_rank() const override { return workshop_->rank() == 0; }
   bool all_go_on(const std::function<bool()>& go_on) override;
   Observer wrapped(Observer observer) override;
@@ -62,6 +65,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   void place_modules();
   void check_modules();
   void make_modules(const Placement& placement);
+  void tell_inputs();
   void find_rank(Summary& summary);
   void remember_ranks();
   void keep_account();
@@ -89,6 +93,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::vector<int> error_ends_;
   std::vector<int> usual_ranks_;  // of this rank's modules, and of what it knows of the connections
 
+  std::map<std::string, std::optional<double>> inputs_;  // that were set
   GlueSummary account_;
   std::vector<std::string> notes_;  // of glues that were replaced
   long steps_ = 0;                  // since modules were first made here

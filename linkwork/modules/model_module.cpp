@@ -128,6 +128,17 @@ class ModelModule : public Module, private ModuleEquations {
     }
   }
 
+  bool set_input(const std::string& name, std::optional<double> value) override {
+    const auto found = std::ranges::find(model_.inputs, name, &Input::name);
+    if (found == model_.inputs.end()) return false;
+    const auto k = static_cast<int>(found - model_.inputs.begin());
+    if (value)
+      equations_->system().set_input(k, *value);
+    else
+      equations_->system().release_input(k);
+    return true;
+  }
+
   int port_count() const override { return static_cast<int>(schur_->ports().size()); }
   int state_size() const override { return nq() + nv() + 1; }
   int controlled_size() const override { return nq() + nv(); }

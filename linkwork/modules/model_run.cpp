@@ -39,6 +39,24 @@ void compare(PieceComparison& comparison, Observer& observer) {
     };
 }
 
+Choice glue_for(const Spec& spec, const OwnModules& modules, std::vector<std::string>& notes) {
+  Choice glue = chosen_glue(spec, notes);
+  if (glue.name == "none" && !modules.empty())
+    throw InputError(spec.settings.glue.place,
+                     fmt::format("the module '{}' of a program cannot be part of one piece{}", modules.begin()->first,
+                                 notes.empty() ? "" : "; " + notes.front()),
+                     "a glue, and a model whose modules can be solved apart");
+  return glue;
+}
+
+AssemblyPlan plan_with(const Spec& spec, const OwnModules& modules) {
+  AssemblyPlan plan = plan_assembly(spec);
+  for (ModulePlan& module : plan.modules)
+    if (const auto own = modules.find(module.name); own != modules.end())
+      module.make = [make = own->second](const std::vector<double>&) { return make(); };
+  return plan;
+}
+
 Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, const std::shared_ptr<const Model>& model, Transport& transport,
                     const SavedRun* from, const Prepare& prepare) {
   auto made = std::make_unique<AssemblySystem>(plan, glue, transport);
@@ -59,7 +77,7 @@ Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, const std::sha
 
 Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& options, const Prepare& prepare) {
   std::vector<std::string> notes;
-  const Choice glue = chosen_glue(spec, notes);
+  const Choice glue = glue_for(spec, options.modules, notes);
   if (options.from != nullptr && options.from->summary.modules.has_value() != (glue.name != "none"))
     throw InputError({}, "what was saved is a run that was solved in another way", "the version that has written it");
   if (glue.name == "none") {
@@ -67,7 +85,7 @@ Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& opt
     summary.notes.insert(summary.notes.begin(), notes.begin(), notes.end());
     return summary;
   }
-  AssemblyPlan plan = plan_assembly(spec);
+  AssemblyPlan plan = plan_with(spec, options.modules);
   if (options.threads > 1 && world.size() > 1)
     throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
   std::unique_ptr<const Model> whole;
@@ -85,6 +103,24 @@ Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& opt
   summary.threads = threads;
   summary.ranks = 1;
   return summary;
+}
+
+LiveRun make_live_run(const Spec& spec, const OwnModules& modules) {
+  LiveRun live;
+  const Choice glue = glue_for(spec, modules, live.notes);
+  if (glue.name == "none") {
+    live.model = std::make_shared<const Model>(build_model(spec));
+    live.simulation = std::make_unique<Simulation>(live.model);
+    return live;
+  }
+  live.is_one_piece = false;
+  live.transport = std::make_unique<InProcess>();
+  AssemblyPlan plan = plan_with(spec, modules);
+  std::unique_ptr<const Model> whole;
+  start_together(plan, spec, *live.transport, whole);
+  live.model = std::move(whole);
+  live.simulation = std::make_unique<Simulation>(std::make_unique<AssemblySystem>(std::move(plan), glue, *live.transport));
+  return live;
 }
 
 std::vector<double> KeptRun::operator[](const std::string& column) const {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "linkwork/model/model.h"
+#include "linkwork/modules/module.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/transport.h"
 
@@ -24,14 +26,28 @@ struct ReadyRun {
 /// What a rank has to do with the run: it may throw, refuse it, and gives the observer.
 using Prepare = std::function<Observer(const ReadyRun& ready)>;
 
+/// Modules that a program computes itself, in place of those of a model that have these names.
+using OwnModules = std::map<std::string, std::function<std::unique_ptr<Module>()>>;
+
 struct ModelRunOptions {
   int threads = 1;                 // that share the modules of a model
   const SavedRun* from = nullptr;  // what it goes on from
+  OwnModules modules = {};
 };
 
 /// Runs a model as its settings ask for: in one piece, or its modules under their glue, on threads or on the ranks of `world`.
 /// Modules are compared with the whole in one piece on the way. The summary is complete on the first rank. Throws InputError.
 Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& options, const Prepare& prepare);
+
+/// The same run as run_model() would make, in this process alone, to be stepped by others.
+struct LiveRun {
+  std::unique_ptr<Transport> transport;  // that it needs
+  std::unique_ptr<Simulation> simulation;
+  std::shared_ptr<const Model> model;  // in one piece
+  bool is_one_piece = true;
+  std::vector<std::string> notes;
+};
+LiveRun make_live_run(const Spec& spec, const OwnModules& modules = {});
 
 /// The rows of a run in this process, kept in memory.
 struct KeptRun {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,6 +71,9 @@ class Module {
   /// Third question, advance: the forces on the ports are Q. At the level of acceleration `out` becomes the rate of the state;
   /// at the others it is a state, which is corrected.
   virtual Status advance(Level level, const VecX<double>& Q, VecX<double>& out) = 0;
+
+  /// Whether it has an input of that name, which then keeps the value; nothing: it is as the module has it again.
+  virtual bool set_input(const std::string& /*name*/, std::optional<double> /*value*/) { return false; }
 
   /// The state of the last kinematics() is where a step ended: what is to be warned of there?
   virtual void accept_step(Remarks& /*remarks*/) {}

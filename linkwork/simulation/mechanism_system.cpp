@@ -10,6 +10,7 @@
 #include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/model/settable_input.h"
 #include "linkwork/simulation/coordinate_choice.h"
 
 namespace linkwork {
@@ -54,17 +55,13 @@ void MechanismSystem::make_methods() {
   if (MechanismWatch::is_needed(*model_)) watch_ = std::make_unique<MechanismWatch>(*model_, *equations_, methods_.exact);
 }
 
-void MechanismSystem::set_input(const std::string& name, double value) {
-  const auto found = std::ranges::find(model_->inputs, name, &Input::name);
-  if (found == model_->inputs.end()) {
-    std::vector<std::string> known;
-    for (const Input& input : model_->inputs) known.push_back(input.name);
-    throw unknown_name({}, "input", name, known);
-  }
-  if (found->data) throw InputError({}, fmt::format("input '{}' comes from recorded data", name), "an input with a value");
-  const auto k = static_cast<std::size_t>(found - model_->inputs.begin());
+void MechanismSystem::set_input(const std::string& name, std::optional<double> value) {
+  const std::size_t k = settable_input(model_->inputs, name);
   inputs_[k] = value;
-  equations_->system().set_input(static_cast<int>(k), value);
+  if (value)
+    equations_->system().set_input(static_cast<int>(k), *value);
+  else
+    equations_->system().release_input(static_cast<int>(k));
 }
 
 std::unique_ptr<Integrator> MechanismSystem::make_integrator() {

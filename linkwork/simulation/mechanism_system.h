@@ -21,8 +21,6 @@ class MechanismSystem : public MovingSystem {
   const AssemblyReport& assembly() const { return assembly_; }
   const MethodChoice& methods() const { return methods_; }
   EquationsOfMotion& motion() { return *equations_; }
-  /// See Simulation::set_input().
-  void set_input(const std::string& name, double value);
   /// In the coordinates it is run in.
   const Model& model() const { return *model_; }
 
@@ -42,6 +40,7 @@ class MechanismSystem : public MovingSystem {
   void save(const Moment& at, SavedRun& saved) override;
   bool accepts(const SavedRun& saved) override;
   Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) override;
+  void set_input(const std::string& name, std::optional<double> value) override;
   void finish(Summary& summary, double seconds) override;
 
  private:

@@ -106,6 +106,10 @@ class MovingSystem {
   virtual Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) = 0;
 
   virtual bool is_first_rank() const { return true; }
+  /// An input keeps the value that it is set to; nothing: it is as the model has it again. What is evaluated next sees it. Throws
+  /// InputError if there is none of that name, or if it comes from recorded data.
+  virtual void set_input(const std::string& name, std::optional<double> value);
+
   /// Whether all ranks want to go on.
   virtual bool all_go_on(const std::function<bool()>& go_on) { return go_on(); }
   /// The observer that is told in place of the given one.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct SavedRun {
   std::vector<double> row = {};  // the last one written
   long next_checkpoint = 0;      // its time is a multiple of the interval
   double wall_seconds = 0.0;
+  std::map<std::string, double> inputs = {};  // that were set; not in files, whose runs have nobody to set any
   std::vector<Remarks::Remark> remarks = {};
   Summary summary = {};  // as far as it is known
 

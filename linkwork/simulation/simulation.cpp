@@ -1,8 +1,12 @@
 #include "linkwork/simulation/simulation.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 
+#include "linkwork/model/input_error.h"
 #include "linkwork/simulation/mechanism_system.h"
 #include "linkwork/simulation/time_loop.h"
 
@@ -33,10 +37,18 @@ Summary Simulation::summary() { return loop_->summary(); }
 SavedRun Simulation::save() { return loop_->save(); }
 void Simulation::restore(const SavedRun& saved) { loop_->restore(saved); }
 
-void Simulation::set_input(const std::string& name, double value) {
-  mechanism().set_input(name, value);
-  loop_->disturb();
+void Simulation::sample(double period, std::function<void()> act) {
+  if (!(period > 0.0 && std::isfinite(period)))
+    throw InputError({}, fmt::format("the period is {} s", period), "a positive number");
+  loop_->sample(period, std::move(act));
 }
+void Simulation::jump(const Moment& to) { loop_->jump(to); }
+bool Simulation::ended_by_event() const { return loop_->ended_by_event(); }
+bool Simulation::has_started() const { return loop_->has_started(); }
+std::vector<double> Simulation::row() { return loop_->row_now(); }
+
+void Simulation::release_input(const std::string& name) { loop_->set_input(name, {}); }
+void Simulation::set_input(const std::string& name, double value) { loop_->set_input(name, value); }
 
 MechanismSystem& Simulation::mechanism() const {
   auto* const mechanism = dynamic_cast<MechanismSystem*>(&loop_->system());

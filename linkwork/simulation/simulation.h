@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -51,11 +52,20 @@ class Simulation {
   /// How it went so far.
   Summary summary();
 
-  /// An input of a mechanism in one piece keeps the value that it is set to, from now on. Throws InputError if there is none of
-  /// that name, or if it comes from recorded data.
+  /// An input keeps the value that it is set to, from now on, until it is released. Throws InputError if there is none of that
+  /// name, or if it comes from recorded data.
   void set_input(const std::string& name, double value);
+  void release_input(const std::string& name);
+  /// Calls `act` at the start and at every multiple of the period: steps end there, and inputs that it sets hold from there on.
+  void sample(double period, std::function<void()> act);
+  /// Goes on from another instant, which is moved onto the constraints first.
+  void jump(const Moment& to);
+  bool has_started() const;
+  bool ended_by_event() const;
+  /// What an output row of this instant would be.
+  std::vector<double> row();
 
-  /// All that is to be known to go on from here. Inputs that were set stay as they are.
+  /// All that is to be known to go on from here, inputs that were set included.
   SavedRun save();
   /// Goes back, or on, to what a run of the same model saved. Throws InputError if it cannot be of that model.
   void restore(const SavedRun& saved);

@@ -66,11 +66,11 @@ Summary TimeLoop::run() {
 Summary TimeLoop::summary() {
   if (!stopped_)
     if (const Status status = system_->hear(objection_); !status.ok()) stop(status.trouble);  // to the last row
-  const bool ended_by_event = watch_ && !watch_->stopped_by().empty() && summary_.status == "done";
+  const bool by_event = ended_by_event() && summary_.status == "done";
   Summary summary = summary_;
   Remarks remarks = remarks_;
-  summary.completed = !stopped_ && (now_.t >= settings_.end || ended_by_event);
-  if (ended_by_event) summary.status = fmt::format("ended at t = {:.9g} s by event '{}'", now_.t, watch_->stopped_by());
+  summary.completed = !stopped_ && (now_.t >= settings_.end || by_event);
+  if (by_event) summary.status = fmt::format("ended at t = {:.9g} s by event '{}'", now_.t, watch_->stopped_by());
   summary.evaluations = evaluations_before_ + equations_->evaluations();
   if (integrator_->controls_step()) summary.rejected_steps += integrator_->rejected_steps();
   summary.simulated_seconds = now_.t;
@@ -100,7 +100,7 @@ void TimeLoop::warn_of_garbage(Summary& summary) const {
         fmt::format("the constraints were off by up to {:.2g}: the mechanism came apart; {}", open, system_->advice_when_open()));
 }
 
-bool TimeLoop::has_ended() const { return now_.t >= end_ || (watch_ && !watch_->stopped_by().empty()); }
+bool TimeLoop::has_ended() const { return now_.t >= end_ || ended_by_event(); }
 
 bool TimeLoop::stop(const std::string& reason) {
   stopped_ = true;
@@ -117,7 +117,7 @@ bool TimeLoop::start() {
   if (watch_) begin_watching();
   next_ = inside_ = now_;
   next_rates_ = inside_rates_ = rates_;
-  if (!take_stock() || !record(now_.t)) return false;
+  if (!act_on_samples() || !take_stock() || !record(now_.t)) return false;
   const Status status = system_->hear(objection_);
   return status.ok() || stop(status.trouble);
 }
@@ -134,6 +134,7 @@ bool TimeLoop::save_if_due() {
 }
 
 SavedRun TimeLoop::save() {
+  if (!started_) start();
   SavedRun saved{.t = now_.t,
                  .outputs = outputs_,
                  .grid = grid_,
@@ -149,6 +150,7 @@ SavedRun TimeLoop::save() {
                  .next_checkpoint = next_checkpoint_,
                  .wall_seconds = wall_seconds(),
                  .summary = summary_};
+  saved.inputs = inputs_;
   Remarks remarks = remarks_;
   system_->gather(remarks);
   saved.remarks = remarks.all();
@@ -184,6 +186,11 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
   next_checkpoint_ = saved.next_checkpoint;
   summary_ = saved.summary;
   remarks_.set(saved.remarks);
+  for (const auto& [name, value] : inputs_)
+    if (!saved.inputs.contains(name)) system_->set_input(name, {});
+  for (const auto& [name, value] : saved.inputs) system_->set_input(name, value);
+  inputs_ = saved.inputs;
+  for (Sampled& sampled : sampled_) sampled.next = first_multiple_after(sampled.period, saved.t + same_sample());
   const Status status = system_->restore(saved, now_, rates_);
   make_integrator();
   evaluations_before_ = saved.evaluations;
@@ -213,6 +220,44 @@ bool TimeLoop::step() {
   return evaluate_next() && find_event() && finish_step();
 }
 
+void TimeLoop::set_input(const std::string& name, std::optional<double> value) {
+  system_->set_input(name, value);
+  if (value)
+    inputs_[name] = *value;
+  else
+    inputs_.erase(name);
+  disturbed_ = true;
+}
+
+void TimeLoop::sample(double period, std::function<void()> act) {
+  const long next = started_ ? first_multiple_after(period, now_.t + same_sample()) : 0;
+  sampled_.push_back({period, std::move(act), next});
+}
+
+void TimeLoop::jump(const Moment& to) {
+  if (!started_) start();
+  now_ = to;
+  equations_->normalize(now_.y);
+  if (const Status status = equations_->project(now_); !status.ok()) stop(status.trouble);
+  grid_ = first_multiple_after(settings_.step, now_.t + same_sample()) - 1;
+  outputs_ = first_multiple_after(settings_.output_every, now_.t);
+  for (Sampled& sampled : sampled_) sampled.next = first_multiple_after(sampled.period, now_.t - same_sample());
+  energy_known_ = false;
+  disturbed_ = true;
+}
+
+/// Times closer than this are one.
+double TimeLoop::same_sample() const { return 1e-9 * settings_.step; }
+
+bool TimeLoop::act_on_samples() {
+  for (std::size_t i = 0; i < sampled_.size(); ++i) {
+    if (sampled_[i].due() > now_.t + same_sample()) continue;
+    sampled_[i].next = first_multiple_after(sampled_[i].period, now_.t + same_sample());
+    sampled_[i].act();
+  }
+  return !disturbed_ || begin_anew();
+}
+
 bool TimeLoop::begin_anew() {
   disturbed_ = false;
   if (const Status status = evaluate(now_, rates_); !status.ok()) return stop(status.trouble);
@@ -237,6 +282,8 @@ double TimeLoop::natural_step_end() const {
 double TimeLoop::next_step_size() {
   planned_end_ = natural_step_end();
   if (watch_) planned_end_ = std::min(planned_end_, watch_->next_time(now_.t, planned_end_));
+  for (const Sampled& sampled : sampled_)
+    if (sampled.due() < planned_end_ - same_sample()) planned_end_ = sampled.due();
   return planned_h_ = planned_end_ - now_.t;
 }
 
@@ -367,7 +414,7 @@ bool TimeLoop::finish_step() {
   grid_ = first_multiple_after(settings_.step, now_.t + 1e-9 * settings_.step) - 1;
   if (event_due_ && !let_happen()) return false;
   if (watch_) begin_watching();
-  if (!take_stock()) return false;
+  if (!act_on_samples() || !take_stock()) return false;
   if ((next_output() <= now_.t + tie || has_ended()) && !record(now_.t)) return false;
   if (observer_.progress) observer_.progress(now_.t, end_);
   interrupted_ = !has_ended() && observer_.go_on && !system_->all_go_on(observer_.go_on);
@@ -404,6 +451,15 @@ bool TimeLoop::record(double t) {
   if (observer_.row) observer_.row(row_);
   if (observer_.object) objection_ = observer_.object(row_);
   return true;
+}
+
+std::vector<double> TimeLoop::row_now() {
+  std::vector<double> row;
+  if (!started_) start();
+  if (disturbed_) begin_anew();
+  Remarks unsaid;
+  system_->record(now_.t, {}, row, unsaid);
+  return row;
 }
 
 /// Of the instant last evaluated. False: it is none that a run could go on from.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,8 +30,16 @@ class TimeLoop {
   bool advance(double end, bool one_step);
   /// To the end of the settings, checkpoints included.
   Summary run();
-  /// Something was changed from outside: the next step begins anew.
-  void disturb() { disturbed_ = true; }
+  /// See MovingSystem::set_input(). The next step begins anew.
+  void set_input(const std::string& name, std::optional<double> value);
+  /// Calls `act` at the start and at every multiple of the period, at which steps then end, before the row of that time.
+  void sample(double period, std::function<void()> act);
+  /// The row of the instant it is at, beside those of the output.
+  std::vector<double> row_now();
+  /// Goes on from another instant, which is moved onto the constraints first.
+  void jump(const Moment& to);
+  bool has_started() const { return started_; }
+  bool ended_by_event() const { return watch_ != nullptr && !watch_->stopped_by().empty(); }
   /// As it stands.
   Summary summary();
   SavedRun save();
@@ -48,6 +58,8 @@ class TimeLoop {
   // Steps: time_loop.cpp.
   bool step();
   bool begin_anew();
+  bool act_on_samples();
+  double same_sample() const;
   double natural_step_end() const;
   double next_step_size();
   Status attempt(double h);
@@ -84,6 +96,14 @@ class TimeLoop {
   const Settings& settings_;                   // of the system
   std::unique_ptr<Integrator> integrator_;
   Watch* watch_ = nullptr;  // of the system
+  struct Sampled {
+    double period;
+    std::function<void()> act;
+    long next = 0;  // a multiple of the period
+    double due() const { return static_cast<double>(next) * period; }
+  };
+  std::vector<Sampled> sampled_;
+  std::map<std::string, double> inputs_;  // that were set
   StepWatch step_watch_;
   Observer observer_;
 

@@ -7,9 +7,17 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 rm -rf "$work"
 mkdir -p "$work"
 cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
-cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
+mkdir "$work/source"
+cp -r "$here/CMakeLists.txt" "$here/../../examples" "$work/source"
+cmake -S "$work/source" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_BUILD_TYPE=Release
 cmake --build "$work/build"
-"$work/build/consumer"
+models=$work/prefix/share/linkwork/models
+"$work/build/load_and_plot" "$models/four_bar.toml" "$work/plot.svg"
+"$work/build/build_in_code"
+"$work/build/pd_controller"
+"$work/build/custom_force"
+"$work/build/own_module" "$models/four_bar_modules.toml"
+"$work/build/batch" "$models/four_bar.toml"
 
 installed_files=(bin/linkwork share/linkwork/models/four_bar.toml share/doc/linkwork/LICENSE)
 if [[ -d $build/web/licenses ]]; then installed_files+=(share/doc/linkwork/licenses/{three,uplot}.txt); fi

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "linkwork/front/evaluator.h"
+#include "linkwork/front/mechanism.h"
+#include "linkwork/modules/model_run.h"
+
+namespace linkwork {
+
+/// What copies of a mechanism share. What takes time is made when first asked for.
+struct Mechanism::Parts {
+  explicit Parts(Spec model, OwnModules own = {}) : spec(std::move(model)), modules(std::move(own)) {}
+
+  const Spec spec;
+  const OwnModules modules;
+  const std::shared_ptr<const Model>& model() const;
+  const std::shared_ptr<EvaluatorPool>& evaluators() const;
+  const State& start() const;
+
+ private:
+  mutable std::once_flag model_made_, evaluators_made_, start_made_;
+  mutable std::shared_ptr<const Model> model_;
+  mutable std::shared_ptr<EvaluatorPool> evaluators_;
+  mutable State start_;
+};
+
+}  // namespace linkwork

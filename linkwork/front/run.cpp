@@ -1,0 +1,271 @@
+#include "linkwork/front/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "linkwork/coordinates/fully_augmented.h"
+#include "linkwork/front/mechanism_parts.h"
+#include "linkwork/modules/settings_check.h"
+
+namespace linkwork {
+
+namespace {
+
+Spec with_options(const Mechanism& mechanism, const RunOptions& options) {
+  Spec spec = mechanism.spec();
+  apply(options, spec.settings);
+  return spec;
+}
+
+std::size_t column_index(const std::vector<std::string>& columns, std::string_view column) {
+  const auto found = std::ranges::find(columns, column);
+  if (found == columns.end()) throw unknown_name({}, "column", column, columns);
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+}  // namespace
+
+void apply(const RunOptions& options, Settings& settings) {
+  const auto number = [](const std::optional<double>& value, const char* name, double& target) {
+    if (!value) return;
+    if (!(*value > 0.0) || !std::isfinite(*value))
+      throw InputError({name, 0, 0}, fmt::format("is {}", *value), "a positive number");
+    target = *value;
+  };
+  const auto choice = [](const std::optional<std::string>& text, const char* name, Choice& target) {
+    if (text) target = parse_choice(*text, {name, 0, 0});
+  };
+  number(options.end, "end", settings.end);
+  number(options.step, "step", settings.step);
+  number(options.max_step, "max_step", settings.max_step);
+  number(options.rtol, "rtol", settings.rtol);
+  number(options.atol, "atol", settings.atol);
+  number(options.every, "every", settings.output_every);
+  choice(options.coordinates, "coordinates", settings.coordinates);
+  choice(options.formulation, "formulation", settings.formulation);
+  choice(options.stabilization, "stabilization", settings.stabilization);
+  choice(options.integrator, "integrator", settings.integrator);
+  choice(options.glue, "glue", settings.glue);
+  check_settings(settings);
+}
+
+// --- whole runs
+
+Eigen::Map<const VecX<double>, 0, Eigen::InnerStride<>> Results::operator[](std::string_view column) const {
+  const std::size_t first = column_index(columns, column);
+  return {values.data() + first, static_cast<Eigen::Index>(rows()), Eigen::InnerStride<>(std::ssize(columns))};
+}
+
+Results run(const Mechanism& mechanism, const RunOptions& options, const std::function<bool()>& go_on) {
+  Results results;
+  InProcess alone;
+  const ModelRunOptions how{options.threads, nullptr, mechanism.parts().modules};
+  results.summary = run_model(with_options(mechanism, options), alone, how, [&](const ReadyRun& ready) {
+    Observer observer{.go_on = go_on};
+    if (ready.transport.rank() != 0) return observer;
+    results.columns = ready.simulation.columns();
+    observer.row = [&](std::span<const double> row) { results.values.insert(results.values.end(), row.begin(), row.end()); };
+    return observer;
+  });
+  return results;
+}
+
+// --- live runs
+
+struct Run::Parts {
+  Parts(const Mechanism& of, const RunOptions& options, Run* run) : mechanism(of), spec(with_options(of, options)), owner(run) {
+    make();
+  }
+
+  void make() {
+    live = make_live_run(spec, mechanism.parts().modules);
+    names.reset();
+    for (const auto& [period, act] : controllers) sample(period, act);
+    observe();
+  }
+  void sample(double period, const std::function<void(Run&)>& act) {
+    live.simulation->sample(period, [this, act] { act(*owner); });
+  }
+  void observe() {
+    if (take_row) live.simulation->observe(Observer{.row = take_row});
+  }
+
+  Simulation& simulation() { return *live.simulation; }
+  const Model& run_model() { return simulation().equations().model(); }
+  /// The mechanism in one piece as it stands now, by name.
+  SystemKinematics kinematics() {
+    if (!names) names = std::make_unique<ModelNames>(run_model());
+    System& system = simulation().equations().system();
+    if (!simulation().has_started()) {
+      state = simulation().state();
+      system.update(state);
+    }
+    return {*names, system};
+  }
+  /// Throws unless it went on; returns whether it can go further.
+  bool check(bool went_on) {
+    if (!went_on) throw SimulationError(simulation().summary().status);
+    return !simulation().ended_by_event();
+  }
+  double value(std::string_view column) { return simulation().row()[column_index(simulation().columns(), column)]; }
+
+  Mechanism mechanism;
+  Spec spec;
+  Run* owner;
+  LiveRun live;
+  std::map<std::string, double> inputs;  // that were set
+  std::vector<std::pair<double, std::function<void(Run&)>>> controllers;
+  std::function<void(std::span<const double>)> take_row;
+  std::unique_ptr<ModelNames> names;  // of the model in the coordinates it is run in
+  State state;
+};
+
+Run::Run(const Mechanism& mechanism, const RunOptions& options) : parts_(std::make_unique<Parts>(mechanism, options, this)) {}
+Run::Run(Run&& other) noexcept : parts_(std::move(other.parts_)) { parts_->owner = this; }
+Run& Run::operator=(Run&& other) noexcept {
+  parts_ = std::move(other.parts_);
+  parts_->owner = this;
+  return *this;
+}
+Run::~Run() = default;
+
+const Mechanism& Run::mechanism() const { return parts_->mechanism; }
+double Run::t() const { return parts_->simulation().t(); }
+
+double Run::q(std::string_view coordinate) const {
+  return parts_->live.is_one_piece ? parts_->kinematics().q(coordinate) : parts_->value("q." + std::string(coordinate));
+}
+
+double Run::v(std::string_view coordinate) const {
+  return parts_->live.is_one_piece ? parts_->kinematics().v(coordinate) : parts_->value("v." + std::string(coordinate));
+}
+
+State Run::state() const {
+  const Model& model = *parts_->live.model;
+  State state;
+  if (parts_->live.is_one_piece && parts_->simulation().coordinates() != "FA") {
+    state = parts_->simulation().state();
+    return state;
+  }
+  state.q.resize(model.tree.nq);
+  state.v.resize(model.tree.nv);
+  state.t = t();
+  if (parts_->live.is_one_piece) {
+    const State own = parts_->simulation().state();
+    state.work = own.work;
+    state.z = own.z;
+  }
+  const std::vector<double> row = parts_->live.is_one_piece ? std::vector<double>() : parts_->simulation().row();
+  const auto read = [&](const std::string& name, bool velocity) {
+    if (!row.empty()) return row[column_index(columns(), (velocity ? "v." : "q.") + name)];
+    return velocity ? v(name) : q(name);
+  };
+  for (const Joint& joint : model.joints) {
+    for (std::size_t k = 0; k < joint.q.size(); ++k)
+      state.q[joint.q[k]] = read(coordinate_name(joint, joint.kind->positions[k]), false);
+    for (std::size_t k = 0; k < joint.v.size(); ++k)
+      state.v[joint.v[k]] = read(coordinate_name(joint, joint.kind->velocities[k]), true);
+  }
+  return state;
+}
+
+void Run::set_state(const State& state) {
+  if (!parts_->live.is_one_piece) throw InputError({}, "a run of modules takes no state from outside", "glue \"none\"");
+  const Model& model = *parts_->live.model;
+  if (state.q.size() != model.tree.nq || state.v.size() != model.tree.nv || !state.q.allFinite() || !state.v.allFinite())
+    throw InputError({}, "the state does not fit the mechanism",
+                     fmt::format("{} finite positions and {} velocities", model.tree.nq, model.tree.nv));
+  State own = parts_->simulation().state();
+  if (parts_->simulation().coordinates() == "FA") {
+    System system(model);
+    system.update(state);
+    free_body_state(model, system.work(), own.q.data(), own.v.data());
+  } else {
+    own.q = state.q, own.v = state.v;
+  }
+  own.t = state.t;
+  own.work = 0.0;
+  if (state.z.size() > 0)
+    own.z.head(std::min(state.z.size(), own.z.size())) = state.z.head(std::min(state.z.size(), own.z.size()));
+  Moment at;
+  pack(own, at);
+  parts_->simulation().jump(at);
+}
+
+Run::Input Run::input(std::string_view name) { return {*this, std::string(name)}; }
+
+Run::Input& Run::Input::operator=(double value) {
+  if (!std::isfinite(value)) throw InputError({}, fmt::format("the input '{}' is set to {}", name_, value), "a finite number");
+  run_.parts_->simulation().set_input(name_, value);
+  run_.parts_->inputs[name_] = value;
+  return *this;
+}
+
+Run::Input::operator double() const { return run_.parts_->value("u." + name_); }
+
+void Run::Input::release() {
+  run_.parts_->simulation().release_input(name_);
+  run_.parts_->inputs.erase(name_);
+}
+
+void Run::controller(double period, std::function<void(Run&)> act) {
+  parts_->sample(period, act);
+  parts_->controllers.emplace_back(period, std::move(act));
+}
+
+bool Run::step(long count) {
+  for (long i = 0; i < count; ++i)
+    if (!parts_->check(parts_->simulation().step())) return false;
+  return true;
+}
+
+bool Run::advance_to(double t) { return parts_->check(parts_->simulation().advance_to(t)); }
+
+Summary Run::run() { return parts_->simulation().run(); }
+Summary Run::summary() { return parts_->simulation().summary(); }
+
+void Run::reset() {
+  parts_->inputs.clear();
+  parts_->make();
+}
+
+std::shared_ptr<const SavedRun> Run::save() { return std::make_shared<const SavedRun>(parts_->simulation().save()); }
+
+void Run::restore(const SavedRun& saved) {
+  parts_->simulation().restore(saved);
+  parts_->inputs = saved.inputs;
+}
+
+const std::vector<std::string>& Run::columns() const { return parts_->simulation().columns(); }
+std::vector<double> Run::row() { return parts_->simulation().row(); }
+double Run::value(std::string_view column) { return parts_->value(column); }
+
+void Run::on_row(std::function<void(std::span<const double>)> take) {
+  parts_->take_row = std::move(take);
+  parts_->observe();
+}
+
+Evaluation Run::evaluate() {
+  const std::shared_ptr<EvaluatorPool>& pool = parts_->mechanism.parts().evaluators();
+  Evaluation evaluation(pool->take(), pool);
+  Evaluator& evaluator = evaluation.evaluator();
+  evaluator.set_modes(nullptr);
+  if (parts_->live.is_one_piece) {
+    Modes modes(evaluator.model());
+    const Modes& now = parts_->simulation().equations().system().modes();
+    modes.forces = now.forces;
+    modes.parameters = now.parameters;
+    modes.friction = now.friction;
+    const std::vector<ConstraintRow>& rows = parts_->run_model().rows;
+    for (std::size_t r = 0; r < modes.rows.size(); ++r)
+      for (std::size_t other = 0; other < rows.size(); ++other)
+        if (rows[other].name == evaluator.model().rows[r].name) modes.rows[r] = now.rows[other];
+    if (evaluator.model().has_events()) evaluator.set_modes(&modes);
+  }
+  evaluator.evaluate(state(), parts_->inputs);
+  return evaluation;
+}
+
+}  // namespace linkwork

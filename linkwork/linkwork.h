@@ -1,0 +1,20 @@
+#pragma once
+
+/// The library as programs see it:
+///
+///   Mechanism   a model that was checked: load() a file, parse() a text, or put one together with a Builder
+///   run()       simulates it and keeps the rows
+///   Run         the same step by step: inputs, controllers, save and restore
+///   Evaluation  the mechanism at a state: accelerations, reactions, matrices, Jacobians, energies
+///   CustomForce a force that a program computes
+///   Module      a part of an assembly that a program computes
+///
+/// Whatever is wrong with a model, a name or an option is told by InputError; what goes wrong while a run is under way, by
+/// SimulationError. All other headers are details that may change.
+
+#include "linkwork/front/builder.h"
+#include "linkwork/front/evaluation.h"
+#include "linkwork/front/mechanism.h"
+#include "linkwork/front/run.h"
+#include "linkwork/modules/module.h"
+#include "linkwork/version.h"
