@@ -78,7 +78,7 @@ target_compile_options(linkwork_fuzzed PUBLIC
   -O1 -g1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
 target_link_libraries(linkwork_fuzzed
   PUBLIC Eigen3::Eigen
-  PRIVATE fmt::fmt Threads::Threads linkwork_toml nlohmann_json::nlohmann_json)
+  PRIVATE fmt::fmt Threads::Threads linkwork_toml nlohmann_json::nlohmann_json pugixml::pugixml yaml-cpp)
 
 find_package(GTest 1.12 REQUIRED)
 add_executable(sanitized_io_tests ${io_tests})

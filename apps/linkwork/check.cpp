@@ -35,9 +35,16 @@ void print_some(const std::vector<std::string>& lines) {
   if (lines.size() > kMostLines) print_line("", fmt::format("and {} more", lines.size() - kMostLines));
 }
 
-void print_loops(const CheckReport& report, const Model& model) {
+/// What was said while the model was read.
+void print_notes(const Spec& spec) {
+  if (spec.notes.empty()) return;
+  print_line("file", spec.notes.front());
+  for (std::size_t i = 1; i < spec.notes.size(); ++i) print_line("", spec.notes[i]);
+}
+
+void print_loops(const CheckReport& report, const Model& model, std::size_t notes_before) {
   print_line("loops", report.loops() == 0 ? "none" : std::to_string(report.loops()));
-  std::vector<std::string> lines = model.notes;
+  std::vector<std::string> lines(model.notes.begin() + static_cast<std::ptrdiff_t>(notes_before), model.notes.end());
   for (const CheckReport::Closure& closure : report.closures)
     if (closure.closes_loop && !closure.is_cut_joint)
       lines.push_back(fmt::format("closed by '{}' ({}, {})", closure.name, closure.type, counted(closure.rows, "row")));
@@ -127,7 +134,8 @@ void print_report(const CheckReport& report, const Spec& spec, const Model& mode
   print_line("bodies", std::to_string(report.bodies));
   print_line("joints", fmt::format("{}, with {} in the spanning tree", report.joints, counted(report.coordinates, "coordinate")));
   print_modules(spec);
-  print_loops(report, model);
+  print_notes(spec);
+  print_loops(report, model, spec.notes.size());
   print_constraints(report, model);
   print_line("freedom", fmt::format("{}: {} less rank {}", counted(report.dof, "degree of freedom"),
                                     counted(report.coordinates, "coordinate"), report.rank));

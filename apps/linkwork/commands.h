@@ -26,6 +26,7 @@ Command inverse_command(CLI::App& program);
 Command check_command(CLI::App& program);
 Command list_command(CLI::App& program);
 Command new_command(CLI::App& program);
+Command import_command(CLI::App& program);
 Command schema_command(CLI::App& program);
 Command report_command(CLI::App& program);
 Command view_command(CLI::App& program);

@@ -6,8 +6,6 @@
 #include <system_error>
 #include <utility>
 
-#include "linkwork/io/model_file.h"
-
 namespace linkwork::cli {
 namespace {
 
@@ -23,7 +21,7 @@ std::pair<std::string, std::string> parse_assignment(const std::string& text) {
 
 fs::path model_path(const std::string& model) {
   std::error_code ignored;
-  const bool is_bare_name = model.find('/') == std::string::npos && !model.ends_with(".toml");
+  const bool is_bare_name = model.find('/') == std::string::npos && !model.ends_with(".toml") && !is_robot_file(model);
   if (!is_bare_name || fs::is_regular_file(model, ignored)) return model;
   std::vector<std::string> names;
   for (const ReadyModel& ready : ready_models()) {
@@ -40,12 +38,54 @@ fs::path model_path(const std::string& model) {
 }  // namespace
 
 void ModelArgument::add_to(CLI::App& options) {
-  options.add_option("MODEL", model, "a model file, or the name of a ready model ('linkwork list models')")
+  options.add_option("MODEL", model, "a model file, a robot file (.urdf, .sdf, .xml), or the name of a ready model")
       ->required()
       ->type_name("");
   options.add_option("--set", set, "gives a parameter of the model another value, a number or an expression; repeatable")
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
+  add_import_options(options);
+}
+
+void ModelArgument::add_import_options(CLI::App& options) {
+  const char* const kGroup = "Robot files";
+  options.add_option("--loops", loops, "YAML file with the loops of a URDF; default robot.yaml beside it, if it is there")
+      ->option_text("FILE")
+      ->group(kGroup);
+  options.add_flag("--fixed-base", fixed_base, "holds the root, which else floats if it has a mass")->group(kGroup);
+  options.add_option("--package", packages, "folder of package://NAME/...; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("NAME=DIR")
+      ->group(kGroup);
+}
+
+ImportOptions ModelArgument::import_options() const {
+  ImportOptions options;
+  if (!loops.empty()) options.loops = fs::absolute(loops).lexically_normal();
+  options.fixed_base = fixed_base;
+  for (const std::string& text : packages) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw InputError({"--package", 0, 0}, fmt::format("'{}' names no folder", text), "name=folder");
+    options.packages[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return options;
+}
+
+std::vector<std::string> ModelArgument::import_texts() const {
+  std::vector<std::string> texts;
+  if (!loops.empty()) texts.push_back("loops=" + fs::absolute(loops).lexically_normal().string());
+  if (fixed_base) texts.emplace_back("fixed-base");
+  for (const std::string& package : packages) texts.push_back("package=" + package);
+  return texts;
+}
+
+void ModelArgument::set_import_texts(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (text == "fixed-base") fixed_base = true;
+    if (text.starts_with("loops=")) loops = text.substr(6);
+    if (text.starts_with("package=")) packages.push_back(text.substr(8));
+  }
 }
 
 Spec ModelArgument::read() const { return read(model_path(model), nullptr); }
@@ -57,7 +97,7 @@ Spec ModelArgument::read(const fs::path& from, std::function<std::string(const f
   ReadOptions reading;
   for (const std::string& text : set) reading.set.push_back(parse_assignment(text));
   reading.load = std::move(load);
-  return read_model_file(from, reading);
+  return read_any_model(from, import_options(), reading);
 }
 
 fs::path ready_model_folder() {

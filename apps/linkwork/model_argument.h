@@ -6,22 +6,31 @@
 #include <string>
 #include <vector>
 
+#include "linkwork/import/robot_file.h"
 #include "linkwork/model/spec.h"
 
 namespace linkwork::cli {
 
-/// The model on the command line, with --set.
+/// The model on the command line, with --set, and with what robot files are read by.
 struct ModelArgument {
   std::string model;
   std::vector<std::string> set;
+  std::vector<std::string> packages;
+  std::string loops;
+  bool fixed_base = false;
 
   void add_to(CLI::App& options);
+  void add_import_options(CLI::App& options);
   /// Reads the file of that name, or else the ready model of that name.
   Spec read() const;
   /// The file of that name, or else the ready model of that name.
   std::filesystem::path path() const;
   /// The same, wherever the program is started from.
   std::filesystem::path file() const;
+  ImportOptions import_options() const;
+  /// What was said of robot files, as options; and the same again.
+  std::vector<std::string> import_texts() const;
+  void set_import_texts(const std::vector<std::string>& texts);
   /// Reads it with another way to get the texts of files.
   Spec read(const std::filesystem::path& from, std::function<std::string(const std::filesystem::path&)> load) const;
 };

@@ -60,6 +60,7 @@ int resume(const ResumeOptions& options, Transport& world) {
   RunOptions run = options.run;
   run.model.model = checkpoint.request.model;
   run.model.set = checkpoint.request.set;
+  run.model.set_import_texts(checkpoint.request.import);
   run.settings.set_texts(checkpoint.request.settings);
   run.checkpoint = fs::absolute(options.file).string();
   if (!run.out) run.out = checkpoint.request.out;

@@ -65,6 +65,7 @@ void check_interval(double every, double end) {
 std::string options_text(const RunOptions& options) {
   std::string text;
   for (const std::string& set : options.model.set) text += fmt::format("--set {}\n", set);
+  for (const std::string& import : options.model.import_texts()) text += fmt::format("--{}\n", import);
   for (const auto& [option, value] : options.settings.texts()) text += fmt::format("{} {}\n", option, value);
   for (const auto& [name, given] : {std::pair{"--threads", &options.settings.threads},
                                     {"--realtime", &options.realtime},
@@ -119,7 +120,8 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
   if (from == nullptr) {
     job.checkpoints->contents.program = LINKWORK_VERSION;
     job.checkpoints->contents.files = std::move(files);
-    request = {model.string(), options.model.set, options.settings.texts(), "", options.no_report, 0.0, job.start};
+    request = {model.string(), options.model.set,           options.settings.texts(), "", options.no_report, 0.0,
+               job.start,      options.model.import_texts()};
     request.every = options.checkpoint_every ? parse_positive(*options.checkpoint_every, "--checkpoint-every")
                                              : job.spec.settings.end / kCheckpoints;
   }

@@ -136,7 +136,7 @@ void fields(Archive& at, StartState& x) {
 template <class Archive>
 void fields(Archive& at, Checkpoint::Request& x) {
   at("model", x.model), at("set", x.set), at("settings", x.settings), at("out", x.out), at("no_report", x.no_report);
-  at("every", x.every), at("start", x.start);
+  at("every", x.every), at("start", x.start), at("import", x.import);
 }
 
 template <class Archive>

@@ -22,7 +22,8 @@ struct Checkpoint {
     std::string out;
     bool no_report = false;
     double every = 0.0;
-    StartState start = {};  // of --start-from
+    StartState start = {};                 // of --start-from
+    std::vector<std::string> import = {};  // how a robot file is read
   };
   struct ModelText {
     std::string file;

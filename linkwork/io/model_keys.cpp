@@ -127,6 +127,7 @@ KeyTable body_keys() {
            {"mass", kNotNegative, kOptional, "mass, kg; required unless `solid` has one"},
            {"com", kVector, kOptional, "centre of mass in the body frame, m; default `[0, 0, 0]`"},
            {"inertia", kInertia, kOptional, "about the centre of mass, body axes, kg m²; default zero"},
+           {"any_inertia", kBoolean, kOptional, "lets pass an inertia that no body has, as rounded data give; default `false`"},
            {"solid", kTable, kOptional, "a shape, for the drawing and, if it has a mass or density, for mass, com and inertia"},
            kRepeatKey}};
 }
@@ -182,6 +183,7 @@ KeyTable joint_keys() {
            {"cut", kBoolean, kOptional, "whether it must be a joint that closes a loop; default `false`"},
            kComplianceKey,
            {"damping", kNotNegative, kOptional, "force or torque per velocity; default `0`", moving},
+           {"armature", kNotNegative, kOptional, "inertia of a rotor that moves as the coordinate does; default `0`", single},
            {"stiffness", kNotNegative, kOptional, "force or torque per displacement from `rest`; default `0`", plain},
            {"rest", kNumber, kOptional, "coordinate at which the stiffness gives no force; default `0`", plain},
            {"friction", kNotNegative, kOptional, "force or torque of dry friction, rounded off at rest; default `0`", plain},

@@ -270,7 +270,7 @@ void take_mass_from_solid(BodySpec& body, const TableReader& table, const TableR
   body.inertia = properties.inertia;
 }
 
-Eigen::Matrix3d read_inertia(const TableReader& table) {
+Eigen::Matrix3d read_inertia(const TableReader& table, bool any) {
   const std::vector<double> m = table.numbers("inertia");
   if (m.size() != 3 && m.size() != 6) table.fail("inertia", "is " + table.value("inertia").description());
   Eigen::Matrix3d inertia = Vector3d(m[0], m[1], m[2]).asDiagonal();
@@ -279,7 +279,7 @@ Eigen::Matrix3d read_inertia(const TableReader& table) {
     inertia(0, 2) = inertia(2, 0) = m[4];
     inertia(1, 2) = inertia(2, 1) = m[5];
   }
-  check_inertia(inertia, table.place("inertia"));
+  check_inertia(inertia, table.place("inertia"), any);
   return inertia;
 }
 
@@ -420,7 +420,8 @@ BodySpec read_body(const TableReader& table) {
   }
   table.read("mass", body.mass);
   table.read("com", body.com);
-  if (table.has("inertia")) body.inertia = read_inertia(table);
+  table.read("any_inertia", body.any_inertia);
+  if (table.has("inertia")) body.inertia = read_inertia(table, body.any_inertia);
   return body;
 }
 
@@ -443,6 +444,7 @@ JointSpec read_joint(const TableReader& table, References& references) {
   table.read("stiffness", joint.stiffness);
   table.read("rest", joint.rest);
   table.read("friction", joint.friction);
+  table.read("armature", joint.armature);
   if (table.has("limits")) joint.limits = read_limits(table, joint.position);
   if (table.has("restitution")) {
     if (!joint.limits) table.fail("restitution", "is given without 'limits'", "limits = [least, greatest]");

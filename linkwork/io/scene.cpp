@@ -30,6 +30,7 @@ class Scene {
     add_closures();
     add_springs();
     add_sensors();
+    add_visuals();
   }
 
   // A model's name may come from a file name, which need not be UTF-8.
@@ -137,6 +138,20 @@ class Scene {
       if (!sensor.kind->is_drawn) continue;
       sensors.push_back(
           {{"name", sensor.name}, {"type", sensor.kind->name}, {"at", frame(spec_.sensors[i].frame.body, sensor.frame)}});
+    }
+  }
+
+  void add_visuals() {
+    for (const VisualSpec& visual : spec_.visuals) {
+      const Eigen::Quaterniond& q = visual.frame.rotation;
+      json_["visuals"].push_back(
+          {{"at",
+            {{"body", body_of_.at(visual.frame.body)}, {"p", triple(visual.frame.at)}, {"q", {q.w(), q.x(), q.y(), q.z()}}}},
+           {"shape", visual.shape},
+           {"size", triple(visual.size)},
+           {"radius", visual.radius},
+           {"length", visual.length},
+           {"color", visual.color}});
     }
   }
 

@@ -47,7 +47,7 @@ MassProperties mass_properties(const SolidSpec& solid, double mass) {
   return {mass, solid.from, Matrix3d::Zero()};
 }
 
-void check_inertia(const Matrix3d& inertia, const Place& place) {
+void check_inertia(const Matrix3d& inertia, const Place& place, bool any) {
   constexpr double kRelativeTolerance = 1e-12;
   const Vector3d moments = Eigen::SelfAdjointEigenSolver<Matrix3d>(inertia, Eigen::EigenvaluesOnly).eigenvalues();  // ascending
   const double tolerance = kRelativeTolerance * moments.cwiseAbs().maxCoeff();
@@ -55,7 +55,7 @@ void check_inertia(const Matrix3d& inertia, const Place& place) {
     throw InputError(place, fmt::format("the inertia has the negative principal moment {:.6g}", moments[0]),
                      "principal moments >= 0");
   }
-  if (!(moments[0] + moments[1] >= moments[2] - tolerance)) {
+  if (!any && !(moments[0] + moments[1] >= moments[2] - tolerance)) {
     throw InputError(
         place,
         fmt::format("no body has the principal moments of inertia {:.6g}, {:.6g}, {:.6g}", moments[0], moments[1], moments[2]),

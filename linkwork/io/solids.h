@@ -18,7 +18,7 @@ double extent(const SolidSpec& solid);
 MassProperties mass_properties(const SolidSpec& solid, double mass);
 
 /// Throws InputError unless a rigid body can have this inertia: principal moments not negative, none larger than the sum of
-/// the other two.
-void check_inertia(const Eigen::Matrix3d& inertia, const Place& place);
+/// the other two, if that is not let pass.
+void check_inertia(const Eigen::Matrix3d& inertia, const Place& place, bool any = false);
 
 }  // namespace linkwork

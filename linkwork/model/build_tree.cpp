@@ -59,6 +59,7 @@ class TreeBuilder {
     joint.stiffness = spec.stiffness;
     joint.rest = spec.rest;
     joint.friction = spec.friction;
+    joint.armature = spec.armature;
     joint.limits = spec.limits;
     joint.stops_at_limits = spec.restitution.has_value();
     joint.place = spec.place;
@@ -72,6 +73,9 @@ class TreeBuilder {
     if (cut && spec.fixed)
       throw InputError(spec.place, fmt::format("joint '{}' is both cut and fixed", spec.name),
                        "fixed = true on joints of the spanning tree only: every loop needs a joint that can be cut");
+    if (cut && spec.armature != 0.0)
+      throw InputError(spec.place, fmt::format("joint '{}' closes a loop and has an armature", spec.name),
+                       "another joint of the loop with cut = true");
     model_.joints.push_back(std::move(joint));
   }
 
@@ -101,7 +105,9 @@ class TreeBuilder {
     for (const ElementaryJoint& element : elements) {
       const bool about_axis = velocity_count(element.kind) == 1;
       const P turn{about_axis ? rotation_from_z(element.axis) : Mat3<double>::Identity(), Vec3<double>::Zero()};
-      node = add_node(node, element.kind, X_NF * turn, joint.pitch);
+      const bool helical = joint.armature != 0.0 && element.kind == NodeKind::kRevolute;
+      node = add_node(node, helical ? NodeKind::kHelical : element.kind, X_NF * turn, joint.pitch);
+      model_.tree.nodes.back().armature = joint.armature;
       X_NF = turn.inverse();
       append_start(joint, element, mirrored);
       if (mirrored) continue;

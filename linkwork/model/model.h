@@ -48,7 +48,7 @@ struct Joint {
   bool fixed = false;                  // assembly keeps its position,
   bool velocity_given = false;         // and, if this is so too, its velocity
   bool position_given = false;
-  double damping = 0.0, stiffness = 0.0, rest = 0.0, friction = 0.0;
+  double damping = 0.0, stiffness = 0.0, rest = 0.0, friction = 0.0, armature = 0.0;
   std::optional<std::array<double, 2>> limits;
   bool stops_at_limits = false;
   Place place;
@@ -275,7 +275,7 @@ struct Model {
   std::vector<Parameter> parameters;  // that events change
   std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
-  std::vector<std::string> notes;  // what was chosen for the user: cut joints
+  std::vector<std::string> notes;  // those of the Spec, and what was chosen for the user: cut joints
   int switch_count = 0;            // functions that switch in expressions that act on the motion
 
   /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.

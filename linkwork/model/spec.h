@@ -38,11 +38,22 @@ struct SolidSpec {
   double radius = 0.0;                             // cylinder, sphere
 };
 
+/// A shape that is drawn and has no part in the motion.
+struct VisualSpec {
+  std::string shape;                               // box, cylinder and capsule (along z), sphere, ellipsoid; or mesh
+  FrameSpec frame;                                 // of its centre
+  Eigen::Vector3d size = Eigen::Vector3d::Zero();  // box: edges; ellipsoid: half axes; mesh: scale
+  double radius = 0.0, length = 0.0;               // cylinder, capsule (without its caps), sphere
+  std::array<double, 4> color{0.6, 0.6, 0.6, 1.0};
+  std::string file;  // mesh
+};
+
 struct BodySpec {
   std::string name;
   double mass = 0.0;
   Eigen::Vector3d com = Eigen::Vector3d::Zero();
   Eigen::Matrix3d inertia = Eigen::Matrix3d::Zero();  // about the center of mass, body axes
+  bool any_inertia = false;                           // it may violate the triangle inequality, as rounded data do
   std::optional<SolidSpec> solid;
   Place place;
 };
@@ -80,6 +91,7 @@ struct JointSpec {
   double stiffness = 0.0;
   double rest = 0.0;
   double friction = 0.0;  // Coulomb force or torque
+  double armature = 0.0;  // inertia of a rotor that turns with the coordinate and with nothing else
   std::optional<FrictionSpec> dry_friction;
   std::optional<std::array<double, 2>> limits;
   std::optional<double> restitution;  // makes the limits stops
@@ -245,6 +257,8 @@ struct Spec {
   std::vector<ParameterSpec> changing;  // parameters that events set
   std::vector<PortSpec> ports;
   std::vector<ModuleSpec> modules;  // each after the one it is part of
+  std::vector<VisualSpec> visuals;
+  std::vector<std::string> notes;  // what was left out or chosen while reading
 };
 
 }  // namespace linkwork

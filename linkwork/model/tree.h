@@ -12,7 +12,7 @@ enum class NodeKind : std::uint8_t {
   kGround,
   kRevolute,   // turns about local z
   kPrismatic,  // slides along local z
-  kHelical,    // turns about and slides along local z
+  kHelical,    // turns about and slides along local z; revolute joints with an armature are such, without a pitch
   kSpherical,  // q = quaternion (w, x, y, z), v = angular velocity in the node's frame
   kFree,       // q = (position, quaternion), v = (its rate, angular velocity in the node's frame)
 };
@@ -40,6 +40,7 @@ struct Node {
   double ca = 1.0, sa = 0.0;  // cos, sin of alpha
   double theta0 = 0.0;
   double pitch = 0.0;                            // helical: m per rad
+  double armature = 0.0;                         // helical, prismatic: added to the joint's own inertia
   Vec3<double> p = Vec3<double>::Zero();         // the joint's place in the parent's frame
   Mat3<double> R_PF = Mat3<double>::Identity();  // spherical, free: constant rotation before the quaternion's
   RigidInertia inertia;                          // of everything rigidly fixed to the node, in its frame

@@ -22,12 +22,17 @@ double tree_cost(const Model& model) {
   return cost;
 }
 
+const Joint* joint_with_armature(const Model& model) {
+  const auto found = std::ranges::find_if(model.joints, [](const Joint& joint) { return joint.armature != 0.0; });
+  return found == model.joints.end() ? nullptr : &*found;
+}
+
 /// By group: not those of clusters so large that choosing their independent coordinates would take longer than it could save, and
-/// none where constraints come and go, or stand at velocity level.
+/// none where constraints come and go, or stand at velocity level, or joints have armatures.
 std::vector<char> embeddable(const Model& model, std::span<const ForceColumns> groups) {
   constexpr int kMostRows = 250;
   const bool is_permanent = !model.has_events() && std::ranges::all_of(model.rows, &ConstraintRow::is_permanent);
-  if (!is_permanent) return std::vector<char>(groups.size(), 0);
+  if (!is_permanent || joint_with_armature(model) != nullptr) return std::vector<char>(groups.size(), 0);
   const std::vector<int> cluster = loop_clusters(model.tree, groups);
   std::vector<int> rows(groups.size(), 0);
   for (std::size_t g = 0; g < groups.size(); ++g) rows[static_cast<std::size_t>(cluster[g])] += groups[g].columns();
@@ -42,6 +47,14 @@ std::string closure_name(const Model& model, std::size_t group) {
 }
 
 }  // namespace
+
+void check_no_armature(const Model& model) {
+  if (const Joint* const joint = joint_with_armature(model))
+    throw InputError(
+        model.settings.coordinates.place,
+        "coordinates '" + model.settings.coordinates.name + "' cannot be used with the armature of joint '" + joint->name + "'",
+        "the coordinates 'TA'");
+}
 
 std::vector<CatalogInfo> coordinate_choices() {
   return {{"auto", "loop by loop, embedded (CE) or cut (TA), by predicted cost", "", {}},

@@ -11,6 +11,7 @@
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/model/settable_input.h"
+#include "linkwork/simulation/coordinate_choice.h"
 
 namespace linkwork {
 
@@ -19,6 +20,7 @@ namespace {
 /// The model in the coordinates it is run in, and the state in them.
 std::shared_ptr<const Model> in_its_coordinates(std::shared_ptr<const Model> model, State& state) {
   if (model->settings.coordinates.name != "FA") return model;
+  check_no_armature(*model);
   System system(*model);
   system.update(state);
   auto augmented = std::make_shared<const Model>(fully_augmented(*model));

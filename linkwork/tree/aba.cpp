@@ -92,14 +92,14 @@ template <class S>
     case NodeKind::kPrismatic:
       a.Uw = a.IA.H.col(2);
       a.Uf = {a.IA.M.xz, a.IA.M.yz, a.IA.M.zz};
-      a.Dinv = S(1) / floored(a.IA.M.zz, a.IA.M.trace(), i, work);
+      a.Dinv = S(1) / floored(a.IA.M.zz + S(node.armature), a.IA.M.trace() + S(node.armature), i, work);
       if (!to_ground) project_one_dof(node, a, work[node.parent].IA);
       break;
     case NodeKind::kHelical: {
-      const S h(node.pitch);
+      const S h(node.pitch), rotor(node.armature);
       a.Uw = Vec3<S>(a.IA.I.xz, a.IA.I.yz, a.IA.I.zz) + h * a.IA.H.col(2);
       a.Uf = a.IA.H.row(2).transpose() + h * Vec3<S>(a.IA.M.xz, a.IA.M.yz, a.IA.M.zz);
-      a.Dinv = S(1) / floored(a.Uw.z() + h * a.Uf.z(), a.IA.I.trace() + h * h * a.IA.M.trace(), i, work);
+      a.Dinv = S(1) / floored(a.Uw.z() + h * a.Uf.z() + rotor, a.IA.I.trace() + h * h * a.IA.M.trace() + rotor, i, work);
       if (!to_ground) project_one_dof(node, a, work[node.parent].IA);
       break;
     }

@@ -31,6 +31,7 @@ void mass_matrix(const Tree& tree, TreeWork<S>& work, MatX<S>& M) {
         link::wrench_to_parent(tree, work, j, n, f);
       }
     }
+    if (node.armature != 0.0) M(node.v, node.v) += S(node.armature);
     if (node.parent != 0) link::add_to_parent(tree, work, i, work[i].IA);
   }
 }

@@ -1,6 +1,21 @@
 #include "linkwork/tree/energy.h"
 
+#include "linkwork/tree/link_rotation.h"
+
 namespace linkwork {
+
+namespace {
+
+/// The velocity of a joint with one axis, from the motions of its two sides.
+template <class S>
+S joint_velocity(const Tree& tree, const TreeWork<S>& work, int i) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  Vec3<S> w = work[node.parent].w, v = work[node.parent].v;
+  link::motion_to_child(tree, work, i, w, v);
+  return node.kind == NodeKind::kPrismatic ? work[i].v.z() - v.z() : work[i].w.z() - w.z();
+}
+
+}  // namespace
 
 template <class S>
 S kinetic_energy(const Tree& tree, const TreeWork<S>& work) {
@@ -9,6 +24,10 @@ S kinetic_energy(const Tree& tree, const TreeWork<S>& work) {
     const NodeWork<S>& a = work[i];
     const Wrench<S> momentum = tree.nodes[static_cast<std::size_t>(i)].inertia.template apply<S>(a.w, a.v);
     energy += S(0.5) * (momentum.n.dot(a.w) + momentum.f.dot(a.v));
+    if (const S rotor(tree.nodes[static_cast<std::size_t>(i)].armature); rotor != S(0)) {
+      const S rate = joint_velocity(tree, work, i);
+      energy += S(0.5) * rotor * rate * rate;
+    }
   }
   return energy;
 }

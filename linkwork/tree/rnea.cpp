@@ -74,6 +74,8 @@ void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S
   update_accelerations(tree, vdot, work);
   for (int i = 1; i < tree.size(); ++i) need_wrench<S>(tree, work, i, work[i].aw + work[i].dw, work[i].ap + work[i].dv);
   collect_joint_forces(tree, work, tau);
+  for (const Node& node : tree.nodes)
+    if (node.armature != 0.0) tau[node.v] += S(node.armature) * vdot[node.v];
 }
 
 template void update_bias_wrenches<double>(const Tree&, TreeWork<double>&);

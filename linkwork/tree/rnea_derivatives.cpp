@@ -168,6 +168,8 @@ void InverseDynamicsDerivatives::compute(const Tree& tree, TreeWork<double>& wor
     const int parent = tree.nodes[static_cast<std::size_t>(i)].parent;
     for (int a = i; a != 0; a = tree.nodes[static_cast<std::size_t>(a)].parent)
       couple(tree, i, a, by_position, by_velocity, mass);
+    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+    if (node.armature != 0.0) mass.coeffRef(node.v, node.v) += node.armature;
     if (parent == 0) continue;
     Composite& sum = composites_[static_cast<std::size_t>(parent)];
     const Composite& c = composites_[static_cast<std::size_t>(i)];

@@ -30,7 +30,7 @@ struct NodeWork {
   Vec3<S> n = Vec3<S>::Zero();
   Vec3<S> f = Vec3<S>::Zero();
 
-  // Articulated body: aba_backward(). For one-dof kinds U = IA S and D = S' U.
+  // Articulated body: aba_backward(). For one-dof kinds U = IA S and D = S' U + armature.
   ArticulatedInertia<S> IA;
   Vec3<S> Uw = Vec3<S>::Zero();
   Vec3<S> Uf = Vec3<S>::Zero();

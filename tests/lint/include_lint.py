@@ -22,6 +22,7 @@ LAYERS = [
     {"modules"},
     {"analysis"},
     {"io"},
+    {"import"},
     {"front"},
 ]
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}

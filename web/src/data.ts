@@ -57,6 +57,16 @@ export interface Sensor {
   at: Frame;
 }
 
+/** A shape that is only drawn, its centre at the frame; cylinders and capsules lie along z. */
+export interface Visual {
+  at: Frame;
+  shape: "box" | "cylinder" | "capsule" | "sphere" | "ellipsoid";
+  size: Triple; // edges of the box, half axes of the ellipsoid
+  radius: number;
+  length: number;
+  color: Quadruple; // r, g, b, a
+}
+
 export interface Scene {
   name: string;
   source: string;
@@ -67,6 +77,7 @@ export interface Scene {
   closures: Closure[];
   springs: Spring[];
   sensors: Sensor[];
+  visuals?: Visual[];
 }
 
 /** Something that happened at an instant of a run. */

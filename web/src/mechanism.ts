@@ -18,7 +18,7 @@ import {
   Vector3,
 } from "three";
 import { bodyColors, runColors, theme } from "./colors";
-import type { Body, Closure, Frame, Joint, Run, Solid } from "./data";
+import type { Body, Closure, Frame, Joint, Run, Solid, Visual } from "./data";
 import { frameMatrix, Kinematics } from "./kinematics";
 import { bodyPoints, type Layout } from "./layout";
 import { ball, box, coil, commonNormal, merge, plate, rod, tube } from "./shapes";
@@ -172,11 +172,26 @@ export class Mechanism {
   }
 
   private drawBodies(): void {
+    const visuals = this.run.scene.visuals ?? [];
+    for (const visual of visuals) this.drawVisual(visual);
+    const shaped = new Set(visuals.map((visual) => visual.at.body));
     this.run.scene.bodies.forEach((body, index) => {
-      if (index === 0) return;
+      if (index === 0 || shaped.has(index)) return;
       const mesh = this.mesh(this.bodyGeometry(body, index), `body:${this.bodyColor(index)}`, body.name);
       this.bodies[index].add(mesh);
     });
+  }
+
+  /** In the colour it was given; of runs that are drawn as ghosts, in theirs. */
+  private drawVisual(visual: Visual): void {
+    const body = visual.at.body;
+    const role = body === 0 ? "ground" : `body:${this.bodyColor(body)}`;
+    const mesh = this.mesh(visualGeometry(visual), role, this.run.scene.bodies[body].name);
+    if (this.ghost === 0) {
+      const [r, g, b, a] = visual.color;
+      mesh.material = new MeshStandardMaterial({ color: new Color(r, g, b), roughness: 0.55, transparent: a < 1, opacity: a });
+    }
+    this.at(visual.at, mesh);
   }
 
   private bodyGeometry(body: Body, index: number): BufferGeometry {
@@ -497,6 +512,22 @@ function onSegment(point: Vector3, a: Vector3, b: Vector3): Vector3 {
   const along = b.clone().sub(a);
   const part = Math.min(1, Math.max(0, point.clone().sub(a).dot(along) / Math.max(along.lengthSq(), 1e-30)));
   return a.clone().addScaledVector(along, part);
+}
+
+function visualGeometry(visual: Visual): BufferGeometry {
+  const half = new Vector3(0, 0, visual.length / 2);
+  switch (visual.shape) {
+    case "box":
+      return box(ORIGIN, new Vector3(...visual.size));
+    case "cylinder":
+      return tube(half.clone().negate(), half, visual.radius, 48);
+    case "capsule":
+      return rod(half.clone().negate(), half, visual.radius);
+    case "ellipsoid":
+      return ball(ORIGIN, 1).scale(...visual.size);
+    default:
+      return ball(ORIGIN, visual.radius);
+  }
 }
 
 /** The point of a solid next to a given one. */
