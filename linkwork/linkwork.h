@@ -6,12 +6,14 @@
 ///   run()       simulates it and keeps the rows
 ///   Run         the same step by step: inputs, controllers, save and restore
 ///   Evaluation  the mechanism at a state: accelerations, reactions, matrices, Jacobians, energies
+///   equilibrium(), linearize(), modes(), inverse()
 ///   CustomForce a force that a program computes
 ///   Module      a part of an assembly that a program computes
 ///
 /// Whatever is wrong with a model, a name or an option is told by InputError; what goes wrong while a run is under way, by
 /// SimulationError. All other headers are details that may change.
 
+#include "linkwork/front/analyses.h"
 #include "linkwork/front/builder.h"
 #include "linkwork/front/evaluation.h"
 #include "linkwork/front/mechanism.h"

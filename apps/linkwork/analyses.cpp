@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <memory>
 #include <optional>
 
@@ -12,13 +12,12 @@
 #include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
+#include "linkwork/analysis/equilibrium.h"
+#include "linkwork/analysis/inverse_dynamics.h"
 #include "linkwork/io/analysis_file.h"
-#include "linkwork/io/durable_file.h"
 #include "linkwork/io/motion_file.h"
 #include "linkwork/io/page.h"
 #include "linkwork/io/trajectory_file.h"
-#include "linkwork/simulation/assembly.h"
-#include "linkwork/simulation/simulation.h"
 #include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork::cli {
@@ -49,16 +48,6 @@ std::shared_ptr<const Model> read_model(const AnalysisOptions& options) {
   return std::make_shared<const Model>(build_model(options.model.read()));
 }
 
-void print_found(const Model& model, const Equilibrium& found) {
-  print("{}: {} equilibrium, forces balanced to {:.1e} in {}\n", model.name, found.stable ? "a stable" : "an unstable",
-        found.residual, counted(found.iterations, "iteration"));
-}
-
-int tell_none(const Model& model, const Equilibrium& found) {
-  complain("{} has no equilibrium that could be found: {}", model.name, found.status);
-  return kFailed;
-}
-
 void print_file(const AnalysisOptions& options, const ResultFolder& folder, const char* file) {
   if (!options.quiet) print_line("results", (folder / file).string());
 }
@@ -68,10 +57,14 @@ int find_rest(const AnalysisOptions& options) {
   ReducedMotion motion(model);
   const Equilibrium found = find_equilibrium(model, motion);
   const ResultFolder folder(options.out, model->name + "-equilibrium");
-  write_text_file(folder / "equilibrium.json", equilibrium_json(found, motion));
-  if (!found.found) return tell_none(*model, found);
+  write_text_file(folder / "equilibrium.json", equilibrium_json(found));
+  if (!found.found) {
+    complain("{} has no equilibrium that could be found: {}", model->name, found.status);
+    return kFailed;
+  }
   if (!options.quiet) {
-    print_found(*model, found);
+    print("{}: {} equilibrium, forces balanced to {:.1e} in {}\n", model->name, found.stable ? "a stable" : "an unstable",
+          found.residual, counted(found.iterations, "iteration"));
     std::size_t shown = 0;
     for (const Joint& joint : model->joints)
       for (std::size_t k = 0; k < joint.q.size() && shown < kMostLines; ++k, ++shown)
@@ -82,31 +75,6 @@ int find_rest(const AnalysisOptions& options) {
   return kDone;
 }
 
-/// Brings `motion` to where --at says. Returns why that cannot be, or nothing.
-std::optional<int> go_there(const AnalysisOptions& options, const std::shared_ptr<const Model>& model,
-                            const std::string& standard, ReducedMotion& motion) {
-  const std::string where = options.at.value_or(standard);
-  if (where == "equilibrium") {
-    const Equilibrium found = find_equilibrium(model, motion);
-    if (!found.found) return tell_none(*model, found);
-    if (!options.quiet) print_found(*model, found);
-    return {};
-  }
-  if (where == "start") {
-    AssemblyReport report;
-    motion.begin(assemble(*model, report));
-    return {};
-  }
-  const double t = parse_positive(where, "--at");
-  Model in_tree = *model;
-  in_tree.settings.coordinates = {"TA", {}, {}};
-  Simulation run(std::move(in_tree));
-  if (!run.advance_to(t)) throw SimulationError(run.summary().status);
-  const Modes modes = run.equations().system().modes();
-  motion.begin(run.state(), model->has_events() ? &modes : nullptr);
-  return {};
-}
-
 std::string in_words(const LinearModel::Eigenvalue& each) {
   return fmt::format("{:.9g} {} {:.9g}i: {:.6g} Hz, damping ratio {:.4g}", each.value.real(), each.value.imag() < 0 ? "-" : "+",
                      std::abs(each.value.imag()), each.frequency_hz, each.damping_ratio);
@@ -115,7 +83,7 @@ std::string in_words(const LinearModel::Eigenvalue& each) {
 int find_linear_model(const AnalysisOptions& options) {
   const auto model = read_model(options);
   ReducedMotion motion(model);
-  if (const auto failed = go_there(options, model, "start", motion)) return *failed;
+  begin_at(options.at.value_or("start"), model, motion);
   const LinearModel linear = linearize(motion);
   const ResultFolder folder(options.out, model->name + "-linearize");
   write_text_file(folder / "linearization.json", linearization_json(linear));
@@ -136,12 +104,13 @@ int find_linear_model(const AnalysisOptions& options) {
 int find_vibrations(const AnalysisOptions& options) {
   const auto model = read_model(options);
   ReducedMotion motion(model);
-  if (const auto failed = go_there(options, model, "equilibrium", motion)) return *failed;
+  begin_at(options.at.value_or("equilibrium"), model, motion);
   const std::vector<Mode> modes = find_modes(motion, linearize(motion));
   const ResultFolder folder(options.out, model->name + "-modes");
   write_text_file(folder / "modes.json", modes_json(modes));
   if (!options.quiet) {
-    if (options.at.value_or("equilibrium") != "equilibrium") print("{}\n", model->name);
+    print("{}: {} about its {}\n", model->name, counted(static_cast<long>(modes.size()), "mode"),
+          options.at.value_or("equilibrium"));
     for (std::size_t i = 0; i < modes.size() && i < kMostLines; ++i) {
       std::vector<std::pair<double, std::string>> parts;
       for (const auto& [name, value] : modes[i].shape) parts.emplace_back(-std::abs(value), name);

@@ -4,10 +4,12 @@
 
 #include <Eigen/QR>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <optional>
 
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/simulation/simulation_error.h"
 
@@ -168,7 +170,7 @@ class Relaxation {
 
 }  // namespace
 
-Equilibrium find_equilibrium(const std::shared_ptr<const Model>& model, ReducedMotion& motion) {
+static Equilibrium search(const std::shared_ptr<const Model>& model, ReducedMotion& motion) {
   constexpr int kMostPeaks = 300;
   AssemblyReport report;
   State start = assemble(*model, report);
@@ -229,6 +231,46 @@ Equilibrium find_equilibrium(const std::shared_ptr<const Model>& model, ReducedM
     result.status = fmt::format("there is no equilibrium near the start: forces of {:.3g} along the free coordinates are left",
                                 result.residual);
   return result;
+}
+
+Equilibrium find_equilibrium(const std::shared_ptr<const Model>& model, ReducedMotion& motion) {
+  Equilibrium result = search(model, motion);
+  if (!result.found) return result;
+  motion.rates(motion.origin());
+  Recorder recorder(motion.model());
+  std::vector<double> row;
+  recorder.record(motion.evaluator().equations(), result.state.t, row);
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    const std::string& column = recorder.columns()[c];
+    const auto after = [&](const char* prefix) { return column.substr(std::string_view(prefix).size()); };
+    if (column.starts_with("q.")) result.q.emplace_back(after("q."), row[c]);
+    if (column.starts_with("force.") || column.starts_with("torque.")) result.reactions.emplace_back(column, row[c]);
+    if (column.starts_with("effort.")) result.efforts.emplace_back(after("effort."), row[c]);
+    if (column.starts_with("load.")) result.efforts.emplace_back(column, row[c]);
+  }
+  return result;
+}
+
+void begin_at(const std::string& where, const std::shared_ptr<const Model>& model, ReducedMotion& motion) {
+  if (where == "equilibrium") {
+    if (const Equilibrium found = find_equilibrium(model, motion); !found.found) throw SimulationError(found.status);
+    return;
+  }
+  if (where == "start") {
+    AssemblyReport report;
+    motion.begin(assemble(*model, report));
+    return;
+  }
+  double t = 0.0;
+  const auto [rest, error] = std::from_chars(where.data(), where.data() + where.size(), t);
+  if (error != std::errc() || rest != where.data() + where.size() || !(t >= 0.0) || !std::isfinite(t))
+    throw InputError({"at", 0, 0}, fmt::format("is '{}'", where), "start, equilibrium, or a time in s");
+  Model in_tree = *model;
+  in_tree.settings.coordinates = {"TA", {}, {}};
+  Simulation run(std::move(in_tree));
+  if (!run.advance_to(t)) throw SimulationError(run.summary().status);
+  const Modes modes = run.equations().system().modes();
+  motion.begin(run.state(), model->has_events() ? &modes : nullptr);
 }
 
 }  // namespace linkwork

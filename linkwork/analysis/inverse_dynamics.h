@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "linkwork/analysis/evaluator.h"
+#include "linkwork/analysis/results.h"
 #include "linkwork/simulation/observer.h"
 
 namespace linkwork {
@@ -15,16 +16,6 @@ namespace linkwork {
 /// in force do not allow vdot. `without`: rows that do not count, by row; empty: none.
 VecX<double> efforts_for(Evaluator& at, const VecX<double>& vdot, const std::vector<std::string>& actuators,
                          std::span<const char> without = {});
-
-/// What the motors must do.
-struct InverseMotion {
-  std::vector<std::string> actuators;  // coordinates
-  std::vector<std::string> columns;    // "t", "effort.<joint>", then "q.", "v.", "a." of the actuators
-  std::vector<std::vector<double>> rows;
-  int freedoms = 0;  // that the drives move
-  double largest_effort = 0.0;
-  std::vector<std::string> notes;
-};
 
 /// Along the motion that the drives of a model prescribe, at its output times. `actuators` empty: the driven joints. Throws
 /// InputError if a motion is not driven, or if there are too few actuators.

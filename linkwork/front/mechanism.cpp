@@ -7,7 +7,7 @@
 #include "linkwork/analysis/inverse_dynamics.h"
 #include "linkwork/front/evaluation.h"
 #include "linkwork/front/mechanism_parts.h"
-#include "linkwork/io/model_file.h"
+#include "linkwork/import/robot_file.h"
 #include "linkwork/simulation/assembly.h"
 
 namespace linkwork {
@@ -109,7 +109,7 @@ Mechanism Mechanism::with_module(const std::string& name, std::function<std::uni
 }
 
 Mechanism load(const std::filesystem::path& file, const Parameters& parameters) {
-  Mechanism mechanism(read_model_file(file, reading(parameters)));
+  Mechanism mechanism(read_any_model(file, {}, reading(parameters)));
   mechanism.model();  // what cannot be built is told here
   return mechanism;
 }

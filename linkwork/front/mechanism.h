@@ -73,7 +73,7 @@ class Mechanism {
   std::shared_ptr<const Parts> parts_;
 };
 
-/// Throws InputError with the place of what is wrong in the file or text.
+/// Of a model file or a robot file (.urdf, .sdf, .xml). Throws InputError with the place of what is wrong in the file or text.
 Mechanism load(const std::filesystem::path& file, const Parameters& parameters = {});
 Mechanism parse(std::string_view text, const std::string& name = "model", const Parameters& parameters = {});
 

@@ -1,8 +1,8 @@
 #include "linkwork/io/analysis_file.h"
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
-
-#include "linkwork/simulation/recorder.h"
 
 namespace linkwork {
 
@@ -20,7 +20,7 @@ Json rows_of(const MatX<double>& matrix) {
   return rows;
 }
 
-Json object_of(const std::vector<std::pair<std::string, double>>& values) {
+Json object_of(const NamedNumbers& values) {
   Json object = Json::object();
   for (const auto& [name, value] : values) object[name] = value;
   return object;
@@ -35,28 +35,14 @@ std::string text_of(const Json& json) {
 
 }  // namespace
 
-std::string equilibrium_json(const Equilibrium& equilibrium, ReducedMotion& motion) {
-  Json json{{"status", equilibrium.status},
-            {"iterations", equilibrium.iterations},
-            {"residual", equilibrium.residual},
-            {"stable", equilibrium.stable},
-            {"q", Json::object()},
-            {"reactions", Json::object()},
-            {"efforts", Json::object()}};
-  if (!equilibrium.found) return text_of(json);
-  motion.rates(motion.origin());
-  Recorder recorder(motion.model());
-  std::vector<double> row;
-  recorder.record(motion.evaluator().equations(), equilibrium.state.t, row);
-  for (std::size_t c = 0; c < row.size(); ++c) {
-    const std::string& column = recorder.columns()[c];
-    const auto after = [&](const char* prefix) { return column.substr(std::string_view(prefix).size()); };
-    if (column.starts_with("q.")) json["q"][after("q.")] = row[c];
-    if (column.starts_with("force.") || column.starts_with("torque.")) json["reactions"][column] = row[c];
-    if (column.starts_with("effort.")) json["efforts"][after("effort.")] = row[c];
-    if (column.starts_with("load.")) json["efforts"][column] = row[c];
-  }
-  return text_of(json);
+std::string equilibrium_json(const Equilibrium& equilibrium) {
+  return text_of({{"status", equilibrium.status},
+                  {"iterations", equilibrium.iterations},
+                  {"residual", equilibrium.residual},
+                  {"stable", equilibrium.stable},
+                  {"q", object_of(equilibrium.q)},
+                  {"reactions", object_of(equilibrium.reactions)},
+                  {"efforts", object_of(equilibrium.efforts)}});
 }
 
 std::string linearization_json(const LinearModel& linear) {
