@@ -23,7 +23,8 @@ std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at) {
   return find_modes(motion, linearize(motion));
 }
 
-InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators, const std::filesystem::path& motion) {
+InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators,
+                      const std::filesystem::path& motion) {
   if (motion.empty()) return inverse_motion(mechanism.model(), actuators);
   Spec spec = mechanism.spec();
   add_drives(spec, motion, false);

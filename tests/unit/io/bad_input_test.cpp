@@ -169,7 +169,7 @@ std::vector<BadInput> bad_inputs() {
 
       // Bodies
       {"unknown key", body("mass = 1\n@!colour = 2\n"),
-       "unknown key 'colour'; expected one of: name, mass, com, inertia, solid, repeat"},
+       "unknown key 'colour'; expected one of: name, mass, com, inertia, any_inertia, solid, repeat"},
       {"misspelt key", body("@!mas = 1\n"), "unknown key 'mas'; did you mean 'mass'?"},
       {"body without name", with_base("@![[body]]\nmass = 1\n"), "the body has no 'name'; expected a name"},
       {"body without mass", with_base("@![[body]]\nname = \"x\"\n"), "the body 'x' has no 'mass'; expected mass, or a solid"},
