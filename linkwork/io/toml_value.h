@@ -17,14 +17,14 @@ struct TomlEntry;
 struct TomlValue {
   enum class Kind { kString, kInteger, kFloat, kBoolean, kDate, kArray, kTable };
 
-  TomlValue() = default;  // an empty table
+  TomlValue();  // an empty table
   template <class T>
-  requires std::same_as<T, bool> TomlValue(T value) : kind(Kind::kBoolean), boolean(value) {}
-  TomlValue(int value) : kind(Kind::kInteger), number(value) {}
-  TomlValue(double value) : kind(Kind::kFloat), number(value) {}
-  TomlValue(std::string value) : kind(Kind::kString), text(std::move(value)) {}
-  TomlValue(const char* value) : TomlValue(std::string(value)) {}
-  TomlValue(std::vector<TomlValue> values) : kind(Kind::kArray), items(std::move(values)) {}
+  requires std::same_as<T, bool> TomlValue(T value);
+  TomlValue(int value);
+  TomlValue(double value);
+  TomlValue(std::string value);
+  TomlValue(const char* value);
+  TomlValue(std::vector<TomlValue> values);
 
   Kind kind = Kind::kTable;
   int file = 0;  // of Document::files
@@ -52,6 +52,15 @@ struct TomlEntry {
   int column = 0;
   TomlValue value;
 };
+
+inline TomlValue::TomlValue() = default;
+template <class T>
+requires std::same_as<T, bool> TomlValue::TomlValue(T value) : kind(Kind::kBoolean), boolean(value) {}
+inline TomlValue::TomlValue(int value) : kind(Kind::kInteger), number(value) {}
+inline TomlValue::TomlValue(double value) : kind(Kind::kFloat), number(value) {}
+inline TomlValue::TomlValue(std::string value) : kind(Kind::kString), text(std::move(value)) {}
+inline TomlValue::TomlValue(const char* value) : TomlValue(std::string(value)) {}
+inline TomlValue::TomlValue(std::vector<TomlValue> values) : kind(Kind::kArray), items(std::move(values)) {}
 
 /// A model as tables and keys: the contents of a model file, or what another kind of file or a program says in the same terms.
 /// The one form in which models are checked.

@@ -21,7 +21,9 @@ using testing::HasSubstr;
 
 class TrajectoryFormats : public testing::Test {
  protected:
-  TrajectoryFormats() : folder_(fs::path(testing::TempDir()) / "linkwork_formats") {
+  TrajectoryFormats()
+      : folder_(fs::path(testing::TempDir()) /
+                ("linkwork_formats_" + std::string(testing::UnitTest::GetInstance()->current_test_info()->name()))) {
     fs::remove_all(folder_);
     fs::create_directories(folder_);
   }
