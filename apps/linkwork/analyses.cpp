@@ -225,7 +225,7 @@ Writes inverse.csv (effort.<joint>, and the motion), which an [[input]] can read
 
 Examples:
   linkwork inverse four_bar_driven
-  linkwork inverse four_bar --motion out/four-bar/trajectory.csv --actuators phi)");
+  linkwork inverse four_bar_driven --actuators theta4)");
   app->add_option("--actuators", options->actuators, "coordinates that motors act on, with commas between")->option_text("J1,J2");
   app->add_option("--motion", options->motion, "the motion: comma-separated values with columns t and q.<joint>")
       ->option_text("FILE.csv");

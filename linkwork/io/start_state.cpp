@@ -50,7 +50,9 @@ std::string column_of(const char* what, const JointSpec& joint, const std::strin
 }  // namespace
 
 StartState read_start_state(const std::string& text) {
-  const auto [folder, wanted] = parse(text);
+  const auto parsed = parse(text);
+  const auto& folder = parsed.first;
+  const auto& wanted = parsed.second;
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     throw InputError(kPlace, fmt::format("there is no folder '{}'", folder.string()), "the folder of a run");

@@ -20,7 +20,8 @@ cat >loop.yaml <<'END'
 closed_loop: [["bracket", "rod"]]
 type: ["3d"]
 END
-expect 2 "unknown frame" "$LINKWORK" check "$lamp" --loops <(echo 'closed_loop: [["bracket", "rodd"]]')
+echo 'closed_loop: [["bracket", "rodd"]]' > bad.yaml
+expect 2 "unknown frame" "$LINKWORK" check "$lamp" --loops bad.yaml
 expect 2 "loop.yaml" "$LINKWORK" check lamp.toml --loops loop.yaml
 "$LINKWORK" run "$lamp" --end 0.2 --out one --quiet --checkpoint saved.json --checkpoint-every 0.1
 "$LINKWORK" resume saved.json --quiet
