@@ -51,8 +51,8 @@ std::string column_of(const char* what, const JointSpec& joint, const std::strin
 
 StartState read_start_state(const std::string& text) {
   const auto parsed = parse(text);
-  const auto& folder = parsed.first;
-  const auto& wanted = parsed.second;
+  const auto& folder = parsed.folder;
+  const auto& wanted = parsed.t;
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     throw InputError(kPlace, fmt::format("there is no folder '{}'", folder.string()), "the folder of a run");
