@@ -22,7 +22,7 @@ type: ["3d"]
 END
 echo 'closed_loop: [["bracket", "rodd"]]' > bad.yaml
 expect 2 "unknown frame" "$LINKWORK" check "$lamp" --loops bad.yaml
-expect 2 "loop.yaml" "$LINKWORK" check lamp.toml --loops loop.yaml
+expect 2 "are for robot files" "$LINKWORK" check lamp.toml --loops loop.yaml
 "$LINKWORK" run "$lamp" --end 0.2 --out one --quiet --checkpoint saved.json --checkpoint-every 0.1
 "$LINKWORK" resume saved.json --quiet
 
