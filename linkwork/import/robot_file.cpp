@@ -7,6 +7,7 @@
 #include <cmath>
 #include <system_error>
 
+#include "linkwork/import/mjcf.h"
 #include "linkwork/import/readers.h"
 #include "linkwork/import/robot_parts.h"
 #include "linkwork/import/spec_document.h"
