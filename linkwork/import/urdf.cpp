@@ -132,7 +132,8 @@ class UrdfReader {
     Mat3<double> I = Mat3<double>::Zero();
     if (const XmlElement* const inertia = inertial.find("inertia")) {
       const auto entry = [&](const char* key) { return inertia->number(key, 0.0); };
-      const double xx = entry("ixx"), xy = entry("ixy"), xz = entry("ixz"), yy = entry("iyy"), yz = entry("iyz"), zz = entry("izz");
+      const double xx = entry("ixx"), xy = entry("ixy"), xz = entry("ixz"), yy = entry("iyy"), yz = entry("iyz"),
+                   zz = entry("izz");
       I << xx, xy, xz, xy, yy, yz, xz, yz, zz;
       if (!I.allFinite()) inertia->fail("is not finite");
     }
