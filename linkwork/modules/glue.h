@@ -22,6 +22,8 @@ class Glue {
     bool own_steps = false;        // does the time stepping itself: step() instead of evaluate()
     bool uses_tableau = false;     // ... with the stages of the chosen Runge-Kutta method
     bool needs_equations = false;  // modules must show their equations of motion
+    bool takes_couplings = false;  // what lies between modules may be more than constraints of two frames and springs,
+                                   // and things may come and go
     std::string exposes;           // what a module has to show, in words
   };
 
@@ -38,6 +40,8 @@ class Glue {
   /// From `from`, whose rates are given, over h; only glues that do the time stepping.
   virtual Status step(double t, double h, const States& from, const States& rates, States& to);
 
+  /// At the start, which was evaluated: why the run must not begin, or nothing. All ranks come to the same conclusion.
+  virtual Status check_start() { return {}; }
   /// At the last evaluated state.
   const AssemblyErrors& errors() const { return errors_; }
   const std::vector<ConnectionResult>& results() const { return results_; }
@@ -59,6 +63,10 @@ class Glue {
   /// What it goes on with after a step at whose end it is at rest, the same numbers on every rank: for runs that are resumed.
   virtual std::vector<double> memory() const { return {}; }
   virtual void set_memory(const std::vector<double>& /*memory*/) {}
+  /// The hierarchy that has the couplings; null: there are none.
+  virtual Hierarchy* coupled() { return nullptr; }
+  /// Other things are in force in modules and couplings from here on. All ranks call it.
+  virtual void modes_changed() {}
   /// Numbers that a module shows of itself in an evaluation, all modules together.
   virtual int numbers_exposed() const = 0;
 
