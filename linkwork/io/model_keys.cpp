@@ -91,7 +91,7 @@ KeyTable model_keys() {
            {"event", kTables, kOptional, "what happens when something crosses zero"},
            {"port", kTables, kOptional, "frames offered for connections"},
            {"module", kTables, kOptional, "other model files used as parts"},
-           {"connection", kTables, kOptional, "constraints between ports"}}};
+           {"connection", kTables, kOptional, "constraints and springs between ports"}}};
 }
 
 KeyTable settings_keys() {
