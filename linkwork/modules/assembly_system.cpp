@@ -216,7 +216,7 @@ Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
 
 Status AssemblySystem::project(Moment& at) {
   spread(at.y, x_);
-  const Status status = glue_->project(at.t, x_);
+  const Status status = glue_->project(at.t, x_, is_nearly_singular());
   collect(x_, at.y);
   return status;
 }

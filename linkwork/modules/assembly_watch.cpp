@@ -40,6 +40,7 @@ struct AssemblyWatch::Whole {
   Moment moment;
   VecX<double> y_rates;
   std::vector<Place> joints;
+  std::vector<std::pair<int, std::size_t>> states;  // of the user's own, likewise
 
   void evaluate() {
     Status status = equations.evaluate(state, rates);
@@ -88,15 +89,17 @@ void AssemblyWatch::lay_out() {
   std::string own;
   for_each_part([&](std::size_t part, SwitchedPart& its) {
     if (part >= modules && !system_.glue().coupled()->is_owner(part - modules)) return;
-    own += fmt::format("{}\n{}\n", part, its.model().joints.size());
+    own += fmt::format("{}\n{}\n", part, its.model().joints.size() + its.model().states.size());
     for (const Joint& joint : its.model().joints) own += fmt::format("{}\n{}\n", joint.name, joint.kind->nq() + joint.kind->nv());
+    for (const UserState& state : its.model().states) own += fmt::format("state {}\n1\n", state.name);
   });
   places_.assign(modules + workshop.plan().couplings.size(), 0);
   ends_.clear();
   std::unordered_map<std::string, const Joint*> joint_of;
+  std::unordered_map<std::string, int> state_of;
   if (whole_) {
-    whole_->joints.clear();
     for (const Joint& joint : whole_->model.joints) joint_of[joint.name] = &joint;
+    for (const UserState& state : whole_->model.states) state_of["state " + state.name] = static_cast<int>(state_of.size());
   }
   std::size_t at = 0;
   std::vector<std::pair<std::string, std::size_t>> of_couplings;
@@ -110,6 +113,8 @@ void AssemblyWatch::lay_out() {
           of_couplings.emplace_back(lines[line], at);
         else if (const auto found = joint_of.find(lines[line]); found != joint_of.end())
           whole_->joints.push_back({found->second, at}), joint_of.erase(found);
+        else if (const auto state = state_of.find(lines[line]); state != state_of.end())
+          whole_->states.emplace_back(state->second, at);
         at += std::stoul(lines[line + 1]);
       }
     }
@@ -142,6 +147,7 @@ void AssemblyWatch::keep_up() {
     for (std::size_t k = 0; k < joint->q.size(); ++k) state.q[joint->q[k]] = joints_[at + k];
     for (std::size_t k = 0; k < joint->v.size(); ++k) state.v[joint->v[k]] = joints_[at + joint->kind->positions.size() + k];
   }
+  for (const auto& [z, at] : whole_->states) state.z[z] = joints_[at];
   whole_->evaluate();
 }
 
@@ -202,7 +208,7 @@ void AssemblyWatch::change_states(Moment& at, bool positions, double work) {
   system_.change_states(at, [&](WorkingModule& module, VecX<double>& x) {
     const SwitchedPart& part = *module.module->switched();
     part.jump(std::span(joints_).subspan(places_[static_cast<std::size_t>(module.index)]), positions, x);
-    if (module.index == 0) x[part.model().tree.nq + part.model().tree.nv] += work;
+    if (module.index == 0) x[x.size() - 1] += work;
   });
 }
 
@@ -302,6 +308,7 @@ void AssemblyWatch::restore(const SavedSwitching& switching, const std::vector<d
   if (whole_) {
     auto anew = std::make_unique<Whole>(whole_->model);
     anew->joints = whole_->joints;
+    anew->states = whole_->states;
     whole_ = std::move(anew);
     whole_->equations.system().set_memory(memory);
     whole_->watch.restore(switching, t);

@@ -33,6 +33,7 @@ std::vector<double> SwitchedPart::joint_values() {
     values.insert(values.end(), q.begin(), q.begin() + joint.kind->nq());
     values.insert(values.end(), v.begin(), v.begin() + joint.kind->nv());
   }
+  for (std::size_t k = 0; k < model_.states.size(); ++k) values.push_back(equations_.system().user_state(static_cast<int>(k)));
   return values;
 }
 

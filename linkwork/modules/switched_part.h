@@ -23,7 +23,7 @@ class SwitchedPart {
   /// Rates have jumped at the instant just evaluated.
   void accept_jump() { equations_.system().accept_turns(true); }
 
-  /// Positions and velocities of its joints, joint by joint, at the instant last evaluated.
+  /// Positions and velocities of its joints, joint by joint, then states of the user's own, at the instant last evaluated.
   std::vector<double> joint_values();
   /// Makes a state (q, v and whatever follows) have such velocities, and positions if they are to change.
   void jump(std::span<const double> joint_values, bool positions, VecX<double>& x) const;

@@ -56,8 +56,8 @@ class ComplianceGlue : public Glue {
   }
 
   /// Modules see to their own constraints; the joints between them are what the springs live on.
-  Status project(double t, States& x) override {
-    if (!drift_.projects) return {};
+  Status project(double t, States& x, bool) override {
+    if (!drift_.positions && !drift_.velocities) return {};
     for (std::size_t i = 0; i < x.size(); ++i) project_alone(workshop_.modules()[i], t, x[i]);
     return {};
   }
@@ -138,7 +138,8 @@ class ComplianceGlue : public Glue {
     for (int i = 0; i < kMostIterations; ++i) {
       if (!module.module->kinematics(t, x, module.motion).ok()) return;  // the next evaluation says why
       const ModuleErrors errors = module.module->errors();
-      const bool position = errors.position > good_enough, velocity = errors.velocity > good_enough * std::max(1.0, errors.speed);
+      const bool position = drift_.positions && errors.position > good_enough;
+      const bool velocity = drift_.velocities && errors.velocity > good_enough * std::max(1.0, errors.speed);
       if (!position && !velocity) return;
       const Level level = position ? Level::kPosition : Level::kVelocity;
       if (!module.module->response(level, module.response).ok() || !module.module->advance(level, module.Q, x).ok()) return;

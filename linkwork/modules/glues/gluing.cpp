@@ -38,20 +38,24 @@ class GluingGlue : public HierarchicalGlue {
       gamma_ = 0.5 - alpha_m_ + alpha_f_;
       beta_ = 0.25 * std::pow(1.0 - alpha_m_ + alpha_f_, 2);
     }
-    drift_.projects = true;
+    drift_.positions = drift_.velocities = true;
     drift_.tolerance = constraints_;
   }
 
-  Status project(double, States&) override { return {}; }  // done in the step
+  Status project(double, States&, bool) override { return {}; }  // done in the step
   int iterations() const override { return iterations_; }
+  void modes_changed() override {
+    HierarchicalGlue::modes_changed();
+    c_.clear();
+    begun_at_ = std::numeric_limits<double>::quiet_NaN();
+  }
 
   Status step(double t, double h, const States& from, const States& rates, States& to) override {
-    before_.resize(from.size()), c0_.resize(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      before_[i] = accelerations(i, rates[i]);
-      if (c_.size() <= i) c_.push_back(before_[i]);  // the first step
-      c0_[i] = c_[i];
-    }
+    before_.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) before_[i] = accelerations(i, rates[i]);
+    if (c_.empty()) c_ = before_;      // the first step, or other things are in force
+    if (t != begun_at_) c0_ = c_;      // else the same step is made again, over another time
+    begun_at_ = t;
     bool slow = false;
     Status status = attempt(t, h, from, rates, to, slow);
     if (!slow || by_tangent_) return status;
@@ -65,7 +69,7 @@ class GluingGlue : public HierarchicalGlue {
     constexpr double kSlow = 0.7;  // of a change is left in the next iteration
     const double end = t + h;
     const std::size_t count = from.size();
-    change_.resize(count), a_.resize(count), trial_ = rates;
+    change_.resize(count), a_.resize(count), c_.resize(count), trial_ = rates;
     for (std::size_t i = 0; i < count; ++i) {
       a_[i] = before_[i];
       c_[i] = step_acceleration(i);
@@ -79,7 +83,7 @@ class GluingGlue : public HierarchicalGlue {
     }
     // Off the constraints, near a singular position, accelerations are of any size: their errors are divided by what is left of
     // the rows there.
-    if (Status status = project_onto_constraints(workshop_, hierarchy_, constraints_, end, to); !status.ok()) {
+    if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) {
       slow = true;  // the predictor alone may be far off where something is stiff
       return status;
     }
@@ -107,7 +111,7 @@ class GluingGlue : public HierarchicalGlue {
         change_[i] *= h * h * beta_;
         split.displace(change_[i], to[i]);
       }
-      if (Status status = project_onto_constraints(workshop_, hierarchy_, constraints_, end, to); !status.ok()) return status;
+      if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) return status;
     }
     for (std::size_t i = 0; i < count; ++i) {
       add_rest(i, h, from[i], rates[i], trial_[i], to[i]);
@@ -175,6 +179,7 @@ class GluingGlue : public HierarchicalGlue {
   double alpha_m_ = 0.0, alpha_f_ = 0.0;
   int iterations_ = 0;
   States before_, a_, c_, c0_, change_, trial_, next_;
+  double begun_at_ = std::numeric_limits<double>::quiet_NaN();  // the last step
   bool by_tangent_ = false;
   std::vector<ModuleTangent> tangents_;
 };

@@ -32,8 +32,9 @@ Status HierarchicalGlue::evaluate(double t, States& x, States& rates) {
   return {};
 }
 
-Status HierarchicalGlue::project(double t, States& x) {
-  return drift_.projects ? project_onto_constraints(workshop_, hierarchy_, drift_.tolerance, t, x) : Status{};
+Status HierarchicalGlue::project(double t, States& x, bool closely) {
+  if (!drift_.positions && !drift_.velocities) return {};
+  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
 }
 
 std::string HierarchicalGlue::contradiction() const {

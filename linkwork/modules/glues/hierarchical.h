@@ -11,7 +11,7 @@ class HierarchicalGlue : public Glue {
   explicit HierarchicalGlue(Workshop& workshop);
 
   Status evaluate(double t, States& x, States& rates) override;
-  Status project(double t, States& x) override;
+  Status project(double t, States& x, bool closely) override;
   double weakest() const override { return hierarchy_.total_rank() < most_rank_ ? 0.0 : hierarchy_.weakest(); }
   int connection_rank() override { return hierarchy_.total_rank(); }
   int own_rank() const override { return hierarchy_.own_rank(); }

@@ -257,8 +257,8 @@ class WaveformGlue : public HierarchicalGlue {
         lambda_.assign(last, last + rows_);
         for (std::size_t i = 0; i < from.size(); ++i)
           for (States& states : ahead_) workshop_.modules()[i].module->normalize(states[i]);
-        return drift_.projects && rows_ > 0
-                   ? project_onto_constraints(workshop_, hierarchy_, drift_.tolerance, t + steps * h, ahead_.back())
+        return drift_.positions && rows_ > 0
+                   ? project_onto_constraints(workshop_, hierarchy_, drift_, t + steps * h, ahead_.back())
                    : Status{};
       }
       growing = change > before ? growing + 1 : 0;
