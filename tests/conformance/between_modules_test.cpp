@@ -45,14 +45,16 @@ std::string body(Random& random, const std::string& name) {
 std::string module_text(Random& random) {
   std::string text = "linkwork = 1\n" + body(random, "arm") + body(random, "forearm") + body(random, "loose");
   const auto pivot = [&](const char* name, const std::string& parent) {
-    return fmt::format("[[joint]]\nname = \"{}\"\ntype = \"revolute\"\naxis = {}\nposition = {}\nvelocity = {}\nparent = {}child = {}",
-                       name, written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame(random, parent),
-                       frame(random, name));
+    return fmt::format(
+        "[[joint]]\nname = \"{}\"\ntype = \"revolute\"\naxis = {}\nposition = {}\nvelocity = {}\nparent = {}child = {}", name,
+        written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame(random, parent), frame(random, name));
   };
   text += pivot("arm", "ground") + pivot("forearm", "arm");
-  return text + fmt::format("[[joint]]\nname = \"loose\"\ntype = \"free\"\nvelocity = [0.3, 0.1, {}, 0.2, 0.5, -0.3]\n"
-                            "parent = {{ body = \"ground\" }}\nchild = {{ body = \"loose\" }}\n",
-                            random.uniform(-1, 1)) +
+  return text +
+         fmt::format(
+             "[[joint]]\nname = \"loose\"\ntype = \"free\"\nvelocity = [0.3, 0.1, {}, 0.2, 0.5, -0.3]\n"
+             "parent = {{ body = \"ground\" }}\nchild = {{ body = \"loose\" }}\n",
+             random.uniform(-1, 1)) +
          "[[port]]\nname = \"hand\"\nbody = \"forearm\"\nat = [0, 0.4, 0.1]\n[[port]]\nname = \"knob\"\nbody = \"loose\"\n";
 }
 
@@ -64,7 +66,8 @@ Spec assembly(unsigned seed, const std::string& between) {
   ReadOptions options;
   options.load = [&](const std::filesystem::path& file) { return files.at(file.filename().string()); };
   std::string text = "linkwork = 1\n[settings]\nend = 0.04\nstep = 1e-3\n";
-  for (const char* const name : {"m1", "m2", "m3"}) text += fmt::format("[[module]]\nname = \"{0}\"\nfile = \"{0}.toml\"\n", name);
+  for (const char* const name : {"m1", "m2", "m3"})
+    text += fmt::format("[[module]]\nname = \"{0}\"\nfile = \"{0}.toml\"\n", name);
   text += "[[connection]]\nname = \"knot\"\ntype = \"spherical\"\na = \"m2.knob\"\nb = \"m3.hand\"\n";
   return read_model_text(text + between, "between.toml", options);
 }
@@ -80,7 +83,8 @@ void expect_the_motion_of_one_piece(Spec spec, const std::string& what, std::siz
   const auto [difference, column] = test::largest_difference(parts, whole);
   EXPECT_LE(difference, 1e-9) << what << ", " << column;
   EXPECT_EQ(parts.summary.dof, whole.summary.dof) << what;
-  for (const int threads : {2, 3}) EXPECT_EQ(test::run_modules(spec, threads).rows, parts.rows) << what << ", threads " << threads;
+  for (const int threads : {2, 3})
+    EXPECT_EQ(test::run_modules(spec, threads).rows, parts.rows) << what << ", threads " << threads;
   // All other columns: reactions, efforts, multipliers, sensors. Those that are not unique may differ.
   for (std::size_t c = 0; c < parts.columns.size() && whole.summary.redundant.empty(); ++c) {
     const std::string& name = parts.columns[c];
@@ -93,8 +97,9 @@ std::string closure(Random& random, const std::string& type) {
   const auto number = [&] { return random.uniform(0.2, 1.0); };
   std::string text = fmt::format("[[closure]]\nname = \"c\"\ntype = \"{}\"\n", type);
   if (type == "gear")
-    return text + fmt::format("joints = [\"m1.arm\", \"m2.loose.x\", \"m3.forearm\"]\ncoefficients = [{}, {}, {}]\noffset = 0.1\n",
-                              number(), -number(), number());
+    return text +
+           fmt::format("joints = [\"m1.arm\", \"m2.loose.x\", \"m3.forearm\"]\ncoefficients = [{}, {}, {}]\noffset = 0.1\n",
+                       number(), -number(), number());
   if (type == "expression")
     return text + fmt::format("expression = \"sin(q.m1.arm)*q.m2.loose.y + {}*q.m1.forearm - 0.1\"\n", number());
   if (type == "pfaffian")
@@ -159,15 +164,19 @@ TEST_P(JointsBetweenModules, GiveTheMotionOfOnePiece) {
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryType, JointsBetweenModules,
-                         testing::Values("revolute", "prismatic", "screw", "cylindrical", "universal", "spherical", "planar", "weld"));
+                         testing::Values("revolute", "prismatic", "screw", "cylindrical", "universal", "spherical", "planar",
+                                         "weld"));
 
 TEST(ForcesBetweenModules, GiveTheMotionOfOnePiece) {
   const std::string sensor =
-      "[[sensor]]\nname = \"gap\"\ntype = \"distance\"\na = { body = \"m1.forearm\" }\nb = { body = \"m2.loose\", at = [0.1, 0, 0] }\n";
+      "[[sensor]]\nname = \"gap\"\ntype = \"distance\"\na = { body = \"m1.forearm\" }\nb = { body = \"m2.loose\", at = [0.1, 0, "
+      "0] }\n";
   const std::vector<std::string> forces = {
-      "[[connection]]\nname = \"s\"\ntype = \"spring\"\na = \"m1.hand\"\nb = \"m2.knob\"\nlaw = \"3*(d - 0.2) + d^3 + 0.4*dv*q.m3.arm\"\n",
+      "[[connection]]\nname = \"s\"\ntype = \"spring\"\na = \"m1.hand\"\nb = \"m2.knob\"\nlaw = \"3*(d - 0.2) + d^3 + "
+      "0.4*dv*q.m3.arm\"\n",
       "[[force]]\nname = \"s\"\ntype = \"torque\"\njoint = \"m1.arm\"\nvalue = \"2*sin(q.m2.forearm) - 0.3*v.m3.arm + t\"\n",
-      "[[force]]\nname = \"s\"\ntype = \"wrench\"\nbody = \"m1.forearm\"\nat = [0.1, 0.2, 0]\nforce = [\"q.m2.arm\", \"v.m2.loose.x\", 1]\n"
+      "[[force]]\nname = \"s\"\ntype = \"wrench\"\nbody = \"m1.forearm\"\nat = [0.1, 0.2, 0]\nforce = [\"q.m2.arm\", "
+      "\"v.m2.loose.x\", 1]\n"
       "torque = [0, \"0.2*sin(3*t)\", \"q.m3.forearm\"]\n",
       sensor + "[[force]]\nname = \"s\"\ntype = \"torque\"\njoint = \"m3.arm\"\nvalue = \"2*(d.gap - 0.3) + 0.1*dv.gap\"\n"};
   for (unsigned seed = 1; seed <= 2; ++seed)
@@ -177,7 +186,8 @@ TEST(ForcesBetweenModules, GiveTheMotionOfOnePiece) {
 
 TEST(ForcesBetweenModules, LinearSpringsAndDampersOfPortsNeedNoModelOfTheirOwn) {
   const std::string text =
-      "[[connection]]\nname = \"s\"\ntype = \"spring\"\na = \"m1.hand\"\nb = \"m2.knob\"\nstiffness = 5\nlength = 0.2\ndamping = 0.3\n"
+      "[[connection]]\nname = \"s\"\ntype = \"spring\"\na = \"m1.hand\"\nb = \"m2.knob\"\nstiffness = 5\nlength = 0.2\ndamping = "
+      "0.3\n"
       "[[connection]]\nname = \"d\"\ntype = \"damper\"\na = \"ground\"\nb = \"m3.knob\"\ndamping = 0.3\n";
   expect_the_motion_of_one_piece(assembly(4, text), "springs", 0);
 }

@@ -49,8 +49,8 @@ TEST_P(ReadyAssemblies, RunAsInOnePieceThroughAllEvents) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithEvents, ReadyAssemblies,
-                         testing::Values("train_modules", "two_arms_modules", "clutch_modules", "geared_modules", "rolling_modules",
-                                         "nested_modules", "moving_ground_modules", "stiff_modules"));
+                         testing::Values("train_modules", "two_arms_modules", "clutch_modules", "geared_modules",
+                                         "rolling_modules", "nested_modules", "moving_ground_modules", "stiff_modules"));
 
 /// The goal that [Kasper] states: how many degrees of freedom there are changes during the run.
 TEST(EventsInModules, ChangeTheDegreesOfFreedom) {

@@ -14,7 +14,8 @@ namespace {
 using test::Rows;
 using testing::HasSubstr;
 
-Spec with_glue(const std::string& model, const std::string& glue, const std::vector<std::pair<std::string, std::string>>& set = {}) {
+Spec with_glue(const std::string& model, const std::string& glue,
+               const std::vector<std::pair<std::string, std::string>>& set = {}) {
   ReadOptions options;
   for (const auto& [name, value] : set) options.set.emplace_back(name, value);
   Spec spec = read_model_file(LINKWORK_SOURCE_DIR "/models/" + model + ".toml", options);
