@@ -70,11 +70,12 @@ std::function<int()> understood(int argc, const char* const* argv) {
   program->get_formatter()->label("SUBCOMMAND", "COMMAND");
   program->get_formatter()->label("REQUIRED", "");
 
-  std::vector<Command> commands{
-      run_command(*program),       resume_command(*program), compare_command(*program), kinematics_command(*program),
-      check_command(*program),     report_command(*program), view_command(*program),    study_command(*program),
-      list_command(*program),      new_command(*program),    schema_command(*program),  equilibrium_command(*program),
-      linearize_command(*program), modes_command(*program),  inverse_command(*program), import_command(*program)};
+  std::vector<Command> commands{run_command(*program),        resume_command(*program),  compare_command(*program),
+                                kinematics_command(*program), check_command(*program),   report_command(*program),
+                                view_command(*program),       study_command(*program),   list_command(*program),
+                                new_command(*program),        schema_command(*program),  equilibrium_command(*program),
+                                linearize_command(*program),  modes_command(*program),   inverse_command(*program),
+                                import_command(*program),     picture_command(*program), animate_command(*program)};
   for (const Command& command : commands) {
     command.options->allow_extras();
     command.options->group("Commands");

@@ -168,7 +168,7 @@ class Scene {
       const auto& components = force.kind->components;
       const std::string name = std::string(force.kind->prefix) + "." + force.label;
       Json json{{"name", force.label}, {"type", force.kind->name}};
-      json["column"] = components.empty()               ? Json()
+      json["column"] = components.empty()                ? Json()
                        : components.front().name.empty() ? column(name)
                                                          : column(name + "." + components.front().name);
       json.update(place);
@@ -181,8 +181,7 @@ class Scene {
       const ForceSpec& spec = spec_of(spring.of);
       add(spring.of, {{"a", frame(spec.a.body, spring.a)}, {"b", frame(spec.b.body, spring.b)}});
     }
-    for (const BodyWrench& wrench : model_.wrenches)
-      add(wrench.of, {{"at", frame(spec_of(wrench.of).a.body, wrench.at)}});
+    for (const BodyWrench& wrench : model_.wrenches) add(wrench.of, {{"at", frame(spec_of(wrench.of).a.body, wrench.at)}});
   }
 
   /// The coordinates that drives move: "theta", "slide.angle".

@@ -182,7 +182,7 @@ export interface Modules {
   iterations?: { most: number; mean: number; by_step: number[] };
 }
 
-export interface EncodedRun {
+interface EncodedRun {
   label: string;
   scene: Scene;
   summary: Summary | null;
@@ -192,7 +192,6 @@ export interface EncodedRun {
   float64: boolean;
   constant: [number, number][]; // columns that never change, and their values: not in data
   data: string;
-  packed?: boolean; // see unpacked()
 }
 
 interface Encoded {
@@ -205,8 +204,8 @@ interface Encoded {
 /** A model that the server runs anew, as its parameters and inputs are moved. */
 export interface LiveModel {
   path: string; // where it is asked
-  parameters: { name: string; value: number }[];
-  inputs: { name: string; value: number; recorded?: boolean }[];
+  parameters: { name: string; value: number; start: number; whole: boolean }[];
+  inputs: { name: string; value: number; recorded: boolean }[];
   paced: boolean; // it runs by the clock, and inputs act at once
 }
 
@@ -376,34 +375,8 @@ export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-export async function inflated(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-/**
- * Numbers of a column as they were before packing: of each, the difference to the one before it (as a whole number of its bits) was
- * taken, and first bytes, second bytes and so on were put together, which compresses much better.
- */
-function unpacked(bytes: Uint8Array, rows: number, width: 4 | 8): ArrayBuffer {
-  const buffer = new ArrayBuffer(rows * width);
-  const words = new Uint32Array(buffer); // of 8 bytes the lower half comes first
-  const at = (row: number, byte: number) => bytes[byte * rows + row];
-  const word = (row: number, first: number) => (at(row, first) | (at(row, first + 1) << 8) | (at(row, first + 2) << 16) | (at(row, first + 3) << 24)) >>> 0;
-  if (width === 4) {
-    for (let row = 0; row < rows; row++) words[row] = word(row, 0) + (row > 0 ? words[row - 1] : 0);
-    return buffer;
-  }
-  for (let row = 0; row < rows; row++) {
-    const low = word(row, 0) + (row > 0 ? words[2 * row - 2] : 0);
-    words[2 * row] = low;
-    words[2 * row + 1] = word(row, 4) + (row > 0 ? words[2 * row - 1] : 0) + (low > 0xffffffff ? 1 : 0);
-  }
-  return buffer;
-}
-
-export async function decode(run: EncodedRun): Promise<Column[]> {
-  const bytes = run.packed ? await inflated(bytesOf(run.data)) : bytesOf(run.data);
+function decode(run: EncodedRun): Column[] {
+  const bytes = bytesOf(run.data);
   const constants = new Map(run.constant);
   let at = 0;
   return run.scene.columns.map((_, index) => {
@@ -411,14 +384,13 @@ export async function decode(run: EncodedRun): Promise<Column[]> {
     const constant = constants.get(index);
     if (constant !== undefined) return (wide ? new Float64Array(run.rows) : new Float32Array(run.rows)).fill(constant);
     const length = run.rows * (wide ? 8 : 4);
-    const part = run.packed ? unpacked(bytes.subarray(at, at + length), run.rows, wide ? 8 : 4) : bytes.buffer.slice(at, at + length);
+    const part = bytes.buffer.slice(at, at + length);
     at += length;
     return wide ? new Float64Array(part) : new Float32Array(part);
   });
 }
 
-export async function readData(): Promise<{ runs: Run[]; following: boolean; live: LiveModel | null }> {
+export function readData(): { runs: Run[]; following: boolean; live: LiveModel | null } {
   const encoded = JSON.parse(document.getElementById("data")!.textContent!) as Encoded;
-  const runs = await Promise.all(encoded.runs.map(async (run) => new Run(run, await decode(run))));
-  return { runs, following: encoded.following, live: encoded.live ?? null };
+  return { runs: encoded.runs.map((run) => new Run(run, decode(run))), following: encoded.following, live: encoded.live ?? null };
 }

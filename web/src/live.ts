@@ -8,8 +8,8 @@ interface Answer {
   run: number;
   done: boolean;
   error?: string;
-  columns: string[];
-  scene?: Scene; // of the first answer to a change
+  columns?: string[]; // with the first rows of a run
+  scene?: Scene;
   summary?: Summary;
 }
 
@@ -24,7 +24,8 @@ export interface LiveNews {
 interface Slider {
   key: string; // "p.torque", "u.motor"
   value: number;
-  start: number;
+  start: number; // as in the file
+  moved: boolean;
   show(): void;
 }
 
@@ -46,13 +47,14 @@ export class Live {
   ) {
     const { parameters, inputs, paced } = model;
     const rows = [
-      ...parameters.map(({ name, value }) => this.slider(`p.${name}`, name, value)),
-      ...inputs.filter((input) => !input.recorded).map(({ name, value }) => this.slider(`u.${name}`, name, value)),
+      ...parameters.map(({ name, value, start, whole }) => this.slider(`p.${name}`, name, value, start, whole)),
+      ...inputs.filter((input) => !input.recorded).map(({ name, value }) => this.slider(`u.${name}`, name, value, value, false)),
     ];
     const restart = button(paced ? "start again" : "as in the file", paced ? "Start the run again" : "All values as in the file", () => {
       if (!paced)
         for (const slider of this.sliders) {
           slider.value = slider.start;
+          slider.moved = false;
           slider.show();
         }
       this.change();
@@ -62,14 +64,15 @@ export class Live {
     this.change();
   }
 
-  private slider(key: string, name: string, value: number): HTMLElement {
-    const [low, high] = value > 0 ? [0, 2 * value] : value < 0 ? [2 * value, 0] : [-1, 1];
-    const range = element("input", { type: "range", min: low, max: high, step: (high - low) / 400, value, "aria-label": name, oninput: () => set(Number(range.value)) });
+  private slider(key: string, name: string, value: number, start: number, whole: boolean): HTMLElement {
+    const [low, high] = start > 0 ? [0, 2 * start] : start < 0 ? [2 * start, 0] : [-1, 1];
+    const range = element("input", { type: "range", min: Math.min(low, value), max: Math.max(high, value), step: whole ? 1 : (high - low) / 400, value, "aria-label": name, oninput: () => set(Number(range.value)) });
     const field = element("input", { type: "number", step: "any", value: short(value, 6), "aria-label": `${name}, value`, onchange: () => set(Number(field.value)) });
     const slider: Slider = {
       key,
       value,
-      start: value,
+      start,
+      moved: value !== start,
       show: () => {
         if (slider.value < Number(range.min)) range.min = String(slider.value);
         if (slider.value > Number(range.max)) range.max = String(slider.value);
@@ -80,6 +83,7 @@ export class Live {
     const set = (next: number) => {
       if (!Number.isFinite(next)) return;
       slider.value = next;
+      slider.moved = true;
       slider.show();
       if (this.model.paced && key.startsWith("u.")) void this.ask(`input?${this.query([slider])}`);
       else this.change();
@@ -89,7 +93,7 @@ export class Live {
   }
 
   private query(sliders: Slider[]): string {
-    return sliders.map(({ key, value }) => `${encodeURIComponent(key)}=${value}`).join("&");
+    return sliders.filter(({ moved }) => moved).map(({ key, value }) => `${encodeURIComponent(key)}=${value}`).join("&");
   }
 
   /** Asks for a run with the values of now; of many changes only the last counts. */
@@ -126,15 +130,15 @@ export class Live {
         this.state.classList.add("bad");
         return true;
       }
-      if (answer.columns.join() !== this.run.columns.join()) {
+      if (answer.columns && answer.columns.join() !== this.run.columns.join()) {
         location.reload(); // another mechanism: other plots
         return true;
       }
       const rows = new Float64Array(buffer.slice(4 + length));
-      const begins = answer.run !== this.current;
-      if (begins) [this.current, this.at] = [answer.run, 0];
+      if (answer.run !== this.current) [this.current, this.at] = [answer.run, 0];
+      const begins = this.at === 0 && rows.length > 0;
       this.at += rows.length / this.run.columns.length;
-      this.onNews({ begins, rows, scene: answer.scene ?? null, summary: answer.summary ?? null, done: answer.done });
+      if (rows.length > 0 || answer.summary) this.onNews({ begins, rows, scene: begins ? (answer.scene ?? null) : null, summary: answer.summary ?? null, done: answer.done });
       if (begins) this.milliseconds = performance.now() - this.asked;
       const ended = answer.summary && answer.summary.status !== "done" && !answer.summary.status.startsWith("ended");
       this.state.classList.toggle("bad", Boolean(ended));

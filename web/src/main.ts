@@ -396,6 +396,5 @@ class Page {
   }
 }
 
-void readData().then(({ runs, following, live }) => {
-  Object.assign(window, { linkwork: new Page(runs, following, live) });
-});
+const { runs, following, live } = readData();
+Object.assign(window, { linkwork: new Page(runs, following, live) });
