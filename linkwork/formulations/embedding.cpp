@@ -82,7 +82,7 @@ class Embedding : public Formulation {
 
   /// Independent coordinates change between steps only: within one, its stages would not fit together.
   void accept_step(System& system) override {
-    if (fastest_ < kTooFast) return;
+    if (fastest_ < kTooFast && !(compounds_.sharpness() > kSharper * sharpness_)) return;
     if (cut_) compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
     choose(system);
   }
@@ -104,6 +104,7 @@ class Embedding : public Formulation {
   static constexpr double kSettled = 1e-14;     // rad, or lengths of the mechanism
   static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
+  static constexpr double kSharper = 10.0;      // than where they were chosen: the same, as a row that was kept may vanish
   static constexpr double kHopeless = 1e4;      // none is good
   static constexpr double kLongestShift = 0.1;  // the same: beyond it another branch may be closer
   static constexpr int kMostIterations = 10;
@@ -111,7 +112,11 @@ class Embedding : public Formulation {
   void choose(System& system) {
     update_poses(system.tree(), system.work());
     compounds_.choose(system.tree(), system.work(), system.terms().groups, true);
-    if (compounds_.factor() > kTooFast) compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
+    if (compounds_.factor() > kTooFast) {
+      compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
+      compounds_.factor();
+    }
+    sharpness_ = compounds_.sharpness();
     formulas_.clear();
     for (const Compounds::Solved& solved : compounds_.order_of_solution()) {
       if (solved.rows.size() != 2) continue;
@@ -174,6 +179,7 @@ class Embedding : public Formulation {
   bool all_embedded_;
   bool cut_ = false;
   double fastest_ = 0.0;
+  double sharpness_ = 0.0;  // where coordinates were chosen
   std::vector<char> is_embedded_;  // by row
   std::vector<std::size_t> group_of_row_;
   std::vector<int> node_of_dof_;

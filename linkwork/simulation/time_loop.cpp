@@ -218,7 +218,7 @@ bool TimeLoop::step() {
     mark_due();
     return finish_step();
   }
-  if (!take_step(h)) return false;
+  if (!take_step(h) || !look_between()) return false;
   if (Status status = equations_->project(next_); !status.ok()) return stop(blame(next_.t - now_.t, status.trouble));
   return evaluate_next() && find_event() && finish_step();
 }
@@ -341,6 +341,17 @@ bool TimeLoop::take_step(double h) {
     if (h < 1e-14 * std::max(1.0, std::abs(now_.t)))
       return stop(fmt::format("the step size fell to {:.2g} s without meeting rtol and atol{}", h,
                               status.ok() ? "" : ": " + status.trouble));
+  }
+}
+
+/// Forces may have come and gone in time between the instants that the integrator looked at: the step is then made again, shorter.
+bool TimeLoop::look_between() {
+  if (has_fixed_steps()) return true;
+  for (;;) {
+    const double end = system_->seen_until(now_.t, next_.t);
+    if (!(end < next_.t)) return true;
+    integrator_->forget();
+    if (!take_step(end - now_.t)) return false;
   }
 }
 

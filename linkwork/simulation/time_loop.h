@@ -66,6 +66,7 @@ class TimeLoop {
   double next_step_size();
   Status attempt(double h);
   bool take_step(double h);
+  bool look_between();
   double estimated_error();
   bool step_over_singularity(double h, bool at_last);
   template <class Try>
