@@ -225,19 +225,6 @@ double Compounds::factor() {
   return fastest;
 }
 
-double Compounds::sharpness() const {
-  double most = 0.0;
-  for (const Compound& compound : compounds_)
-    for (const Block& block : blocks(compound))
-      for (int d = 0; d < block.size; ++d)
-        for (int r = 0; r < block.size; ++r) {
-          const double moves = std::abs(inverse_[at(block.inverse + d * block.size + r)]);
-          const double unit = compound.unit[at(indices_[at(block.dependents + d)])];
-          most = std::max(most, moves * solved_rows_[at(block.first_row + r)].scale / unit);
-        }
-  return most;
-}
-
 double Compounds::settle(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups,
                          const VecX<double>& u, VecX<double>& v) {
   double fastest = 0.0;

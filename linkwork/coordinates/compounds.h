@@ -38,9 +38,6 @@ class Compounds {
   /// A_d^-1, and G, of the rows as they are. Returns how fast a dependent coordinate moves at most when an independent one moves
   /// by 1, with lengths measured in units of the mechanism's: large near a position where the choice is bad.
   double factor();
-  /// After it: how far a dependent coordinate moves at most when a row is off by its scale, both in their units. It grows where a
-  /// row that was kept vanishes, even if others that were left out then hold the compound as well.
-  double sharpness() const;
   /// update_rows(), factor(), and v_d from v_i (1), compound by compound, so that each is read from memory once.
   double settle(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups, const VecX<double>& u,
                 VecX<double>& v);
@@ -81,7 +78,6 @@ class Compounds {
   struct Row {
     int row;                     // of the constraints
     std::vector<Entry> entries;  // all coordinates the row may depend on
-    double scale = 0.0;          // how long it could be, with coordinates in their units, where they were chosen
   };
   /// Rows that are solved together for as many coordinates. All in one piece of memory each, as they are read in order.
   struct Block {
@@ -94,7 +90,6 @@ class Compounds {
   struct SolvedRow {
     int row;                      // of the constraints
     int first_other, last_other;  // in others_: what is known before
-    double scale;
   };
   struct Compound {
     int base;

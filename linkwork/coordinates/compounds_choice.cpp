@@ -68,11 +68,6 @@ void Compounds::choose(Compound& compound, std::span<const double> bounds, bool 
   constexpr double kLargeEnough = 0.1;
   const int rows = static_cast<int>(compound.rows.size()), dofs = static_cast<int>(compound.dofs.size());
   const std::vector<char> kept = independent_rows(compound, bounds);
-  for (Row& row : compound.rows) {
-    double squared = 0.0;
-    for (const Entry& entry : row.entries) squared += std::pow(bounds[at(entry.value)] * compound.unit[at(entry.dof)], 2);
-    row.scale = std::sqrt(squared);
-  }
   std::vector<std::map<int, double>> a(at(rows));
   std::vector<double> scale(at(rows), 0.0);
   std::vector<int> touched(at(dofs), 0);  // rows that involve a coordinate
@@ -189,7 +184,7 @@ void Compounds::add_block(const Compound& compound, std::span<const int> rows, s
   int* inside = &indices_[at(block.entries)];
   for (int member : rows) {
     const Row& row = compound.rows[at(member)];
-    SolvedRow solved{row.row, size_of(others_), 0, row.scale};
+    SolvedRow solved{row.row, size_of(others_), 0};
     for (const Entry& entry : row.entries) {
       const auto found = std::ranges::find(dependents, entry.dof);
       if (found != dependents.end())

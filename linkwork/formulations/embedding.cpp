@@ -82,7 +82,7 @@ class Embedding : public Formulation {
 
   /// Independent coordinates change between steps only: within one, its stages would not fit together.
   void accept_step(System& system) override {
-    if (fastest_ < kTooFast && !(compounds_.sharpness() > kSharper * sharpness_)) return;
+    if (fastest_ < kTooFast && !(sharpness(system.model()) > kSharper * sharpness_)) return;
     if (cut_) compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
     choose(system);
   }
@@ -116,7 +116,7 @@ class Embedding : public Formulation {
       compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
       compounds_.factor();
     }
-    sharpness_ = compounds_.sharpness();
+    sharpness_ = sharpness(system.model());
     formulas_.clear();
     for (const Compounds::Solved& solved : compounds_.order_of_solution()) {
       if (solved.rows.size() != 2) continue;
@@ -126,6 +126,18 @@ class Embedding : public Formulation {
                 y = node_of_dof_[static_cast<std::size_t>(solved.dofs[1])];
       if (planar_[group]->passes(x) && planar_[group]->passes(y)) formulas_.push_back({&*planar_[group], x, y});
     }
+  }
+  /// How far dependent coordinates move when rows are off by their units. It grows where a row that was kept vanishes, even if
+  /// others that were left out then hold the loop as well.
+  double sharpness(const Model& model) {
+    double most = 0.0;
+    for (const double sign : {1.0, -1.0}) {
+      rows_off_ = model.units.row;
+      for (Eigen::Index row = 1; row < rows_off_.size(); row += 2) rows_off_[row] *= sign;
+      compounds_.correction(rows_off_, shift_);
+      most = std::max(most, shift_.cwiseAbs().cwiseQuotient(model.units.velocity).maxCoeff());
+    }
+    return most;
   }
   std::size_t group_of_row(int row) const { return group_of_row_[static_cast<std::size_t>(row)]; }
 
@@ -185,7 +197,7 @@ class Embedding : public Formulation {
   std::vector<int> node_of_dof_;
   std::vector<std::optional<PlanarLoop>> planar_;  // by closure between frames
   std::vector<Formula> formulas_;                  // in the order they can be applied
-  VecX<double> shift_, residual_, given_q_, given_v_;
+  VecX<double> shift_, residual_, given_q_, given_v_, rows_off_;
 };
 
 }  // namespace

@@ -42,7 +42,6 @@ MechanismSystem::MechanismSystem(std::shared_ptr<const Model> model)
     : start_(assemble(*model, assembly_)),
       model_(in_its_coordinates(model, start_)),
       methods_(choose_methods(*model_, start_, model_ != model)),
-      time_laws_(*model_),
       recorder_(*model_),
       limits_(*model_),
       inputs_(model_->inputs.size()) {

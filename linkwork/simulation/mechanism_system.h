@@ -10,7 +10,6 @@
 #include "linkwork/simulation/method_choice.h"
 #include "linkwork/simulation/moving_system.h"
 #include "linkwork/simulation/recorder.h"
-#include "linkwork/switching/time_laws.h"
 
 namespace linkwork {
 
@@ -32,7 +31,6 @@ class MechanismSystem : public MovingSystem {
   Moment begin() const override;
   Status start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
   Watch* watch() override { return watch_.get(); }
-  double seen_until(double t, double until) override { return time_laws_.seen_until(equations_->system(), t, until); }
   void accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) override;
   ConstraintErrors errors() const override;
   std::optional<Energies> energies() override;
@@ -57,7 +55,6 @@ class MechanismSystem : public MovingSystem {
   MethodChoice methods_;
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<MechanismWatch> watch_;  // only if there is something to watch
-  TimeLaws time_laws_;
   Recorder recorder_;
   LimitWatch limits_;
   std::vector<std::optional<double>> inputs_;  // that were set

@@ -76,9 +76,6 @@ class MovingSystem {
   virtual Status start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) = 0;
   /// Null if nothing is watched.
   virtual Watch* watch() { return nullptr; }
-  /// Where a step from t must end so that an integrator that chooses its steps sees all that forces do in time of their own
-  /// accord: `until`, or before it.
-  virtual double seen_until(double /*t*/, double until) { return until; }
   /// The instant last evaluated is where a step ended, or something happened.
   virtual void accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) = 0;
 
