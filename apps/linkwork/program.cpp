@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -102,6 +104,22 @@ std::function<int()> understood(int argc, const char* const* argv) {
   const auto chosen = std::ranges::find_if(commands, [](const Command& command) { return command.options->parsed(); });
   check_leftovers(*chosen->options);
   return [program, run = std::move(chosen->run)] { return run(); };
+}
+
+int exit_code(int argc, const char* const* argv) {
+  prepare_streams();
+  int code = kFailed;
+  try {
+    code = understood(argc, argv)();
+  } catch (const InputError& error) {
+    complain_of(error.what());
+    code = kBadInput;
+  } catch (const std::bad_alloc&) {
+    complain_of("out of memory");
+  } catch (const std::exception& error) {
+    complain_of(error.what());
+  }
+  return !finish_printing() && code == kDone ? kFailed : code;
 }
 
 }  // namespace linkwork::cli

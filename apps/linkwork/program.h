@@ -8,4 +8,7 @@ namespace linkwork::cli {
 /// then nothing has been done.
 std::function<int()> understood(int argc, const char* const* argv);
 
+/// Does it, and tells what goes wrong. The whole program.
+int exit_code(int argc, const char* const* argv);
+
 }  // namespace linkwork::cli
