@@ -120,8 +120,8 @@ RunOptions run_options(const py::dict& given) {
       set_option(options, name, std::string(py::str(py::module_::import("os").attr("fspath")(value))));
     else if (PyNumber_Check(value.ptr()) != 0 && !py::isinstance<py::array>(value))
       set_option(options, name, py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>());
-    else if (py::isinstance<py::sequence>(value))
-      set_option(options, name, value.cast<std::vector<std::string>>());
+    else if (py::detail::make_caster<std::vector<std::string>> texts; py::isinstance<py::sequence>(value) && texts.load(value, false))
+      set_option(options, name, py::detail::cast_op<std::vector<std::string>>(texts));
     else
       throw InputError({name, 0, 0}, "is " + std::string(py::repr(value)), "a number, a text, or a list of texts");
   }

@@ -46,8 +46,10 @@ class Live {
   }
 
   void add_controller(py::handle self, double period, py::object act) {
-    controllers_.push_back(act);
-    run().controller(period, [self, act = py::handle(act)](Run&) { with_python([&] { act(self); }); });
+    run().controller(period, [this, self, place = controllers_.size()](Run&) {
+      with_python([&] { controllers_[place](self); });
+    });
+    controllers_.push_back(std::move(act));
   }
   std::vector<py::object>& controllers() { return controllers_; }
 
@@ -71,7 +73,7 @@ class Live {
     return Run(model, options);
   }
 
-  std::vector<py::object> controllers_;  // the library has but handles of them
+  std::vector<py::object> controllers_;
   Run run_;
   Interruption* watch_ = nullptr;
   bool busy_ = false;
@@ -93,17 +95,20 @@ py::object run_to_end(Live& live) {
   Results results;
   results.columns = live.run().columns();
   Interruption interruption;
+  struct Watching {
+    explicit Watching(Run& of, Results& to) : run(of) {
+      run.on_row([&to](std::span<const double> row) { to.values.insert(to.values.end(), row.begin(), row.end()); });
+    }
+    ~Watching() { run.on_row({}); }
+    Run& run;
+  } const watching(live.run(), results);
   const auto rest = [&] {
-    live.run().on_row({});
     results.source = live.run().source();
     results.summary = live.run().summary();
     return results_of(std::move(results));
   };
   try {
-    live.move(interruption, [&](Run& run) {
-      run.on_row([&](std::span<const double> row) { results.values.insert(results.values.end(), row.begin(), row.end()); });
-      return run.run().completed;
-    });
+    live.move(interruption, [](Run& run) { return run.run().completed; });
   } catch (PythonError& passing) {
     passing.error->value().attr("results") = rest();
     throw;
