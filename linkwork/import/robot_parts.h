@@ -41,6 +41,7 @@ std::string free_constraint_name(const Spec& spec, const std::string& name);
 /// A homogeneous body: mass, and inertia about its centre in its own axes.
 struct ShapeMass {
   double volume = 0.0;
+  Vec3<double> com = Vec3<double>::Zero();
   Mat3<double> unit_inertia = Mat3<double>::Zero();  // for a mass of 1
 };
 /// box (edges in size), cylinder and capsule (along z), sphere, ellipsoid (half axes in size)

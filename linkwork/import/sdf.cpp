@@ -190,7 +190,7 @@ class SdfReader {
       collision->use_all();
       const XmlElement* const geometry = collision->find("geometry");
       const std::optional<VisualSpec> shape = geometry == nullptr ? std::nullopt : read_geometry(*geometry, true);
-      if (!shape) {
+      if (!shape || shape->shape == "mesh") {
         context_.notes.ignore("<collision> without a simple shape in the inertia of its link", collision->place());
         continue;
       }
@@ -212,18 +212,15 @@ class SdfReader {
     const XmlElement* const geometry = visual.find("geometry");
     std::optional<VisualSpec> shape = geometry == nullptr ? std::nullopt : read_geometry(*geometry, true);
     visual.use_all();
-    if (!shape) {
-      context_.notes.ignore("<visual> without a simple shape", visual.place());
-      return;
-    }
+    if (!shape) context_.notes.ignore("<visual> without a shape that is drawn", visual.place());
+    if (!shape || !make_drawable(*shape, context_, visual.place())) return;
     const XmlElement* const link = visual.find("pose");
     P X = read_sdf_pose(link);
     if (link != nullptr && link->has("relative_to")) X = X_WL.inverse() * scope.pose_in(visual, "__model__");
     shape->frame = frame_on(body, X, visual.place());
     if (const XmlElement* const material = visual.find("material"))
       if (const XmlElement* const diffuse = material->find("diffuse"))
-        if (const std::vector<double> n = diffuse->text_numbers(); n.size() == 3 || n.size() == 4)
-          shape->color = {n[0], n[1], n[2], n.size() == 4 ? n[3] : 1.0};
+        shape->color = read_color(diffuse->text_numbers());
     spec_.visuals.push_back(*shape);
   }
 

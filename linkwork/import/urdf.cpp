@@ -107,8 +107,7 @@ class UrdfReader {
   void read_materials() {
     for (const XmlElement* material : robot_.all("material"))
       if (const XmlElement* const color = material->find("color"))
-        if (const auto rgba = color->numbers("rgba", 4); rgba.size() == 4)
-          colors_[material->get("name", "")] = {rgba[0], rgba[1], rgba[2], rgba[3]};
+        if (const auto rgba = read_color(color->numbers("rgba", 4))) colors_[material->get("name", "")] = *rgba;
   }
 
   void read_link(const XmlElement& link) {
@@ -145,16 +144,16 @@ class UrdfReader {
     const P X = read_origin(visual.find("origin"));
     visual.get("name");
     std::optional<VisualSpec> shape = geometry == nullptr ? std::nullopt : read_geometry(*geometry, false);
-    if (!shape) {
+    if (!shape || !make_drawable(*shape, context_, visual.place())) {
       visual.use_all();
-      context_.notes.ignore("<visual> with a mesh", visual.place());
+      if (!shape) context_.notes.ignore("<visual> without a shape", visual.place());
       return;
     }
     shape->frame = frame_on(link, X, visual.place());
     if (const XmlElement* const material = visual.find("material")) {
       if (const auto known = colors_.find(material->get("name", "")); known != colors_.end()) shape->color = known->second;
       if (const XmlElement* const color = material->find("color"))
-        if (const auto rgba = color->numbers("rgba", 4); rgba.size() == 4) shape->color = {rgba[0], rgba[1], rgba[2], rgba[3]};
+        if (const auto rgba = read_color(color->numbers("rgba", 4))) shape->color = rgba;
     }
     spec_.visuals.push_back(*shape);
   }
@@ -438,40 +437,5 @@ class UrdfReader {
 }  // namespace
 
 Spec read_urdf(const XmlElement& robot, const ImportContext& context) { return UrdfReader(robot, context).read(); }
-
-std::optional<VisualSpec> read_geometry(const XmlElement& geometry, bool values_are_text) {
-  VisualSpec shape;
-  const auto number = [&](const XmlElement& element, const char* key) {
-    if (!values_are_text) return element.number(key, 0.0);
-    const XmlElement* const child = element.find(key);
-    return child == nullptr ? 0.0 : child->text_number();
-  };
-  const auto size = [&](const XmlElement& element, const char* key) -> V3 {
-    if (!values_are_text) return element.vector(key, V3::Zero());
-    const XmlElement* const child = element.find(key);
-    const std::vector<double> n = child == nullptr ? std::vector<double>(3, 0.0) : child->text_numbers();
-    if (n.size() != 3) child->fail(fmt::format("has {} numbers", n.size()), "3");
-    return {n[0], n[1], n[2]};
-  };
-  if (const XmlElement* const box = geometry.find("box")) {
-    shape.shape = "box";
-    shape.size = size(*box, "size");
-  } else if (const XmlElement* const ellipsoid = geometry.find("ellipsoid")) {
-    shape.shape = "ellipsoid";
-    shape.size = size(*ellipsoid, "radii");
-  } else if (const XmlElement* const sphere = geometry.find("sphere")) {
-    shape.shape = "sphere";
-    shape.radius = number(*sphere, "radius");
-  } else {
-    for (const char* name : {"cylinder", "capsule"})
-      if (const XmlElement* const round = geometry.find(name)) {
-        shape.shape = name;
-        shape.radius = number(*round, "radius");
-        shape.length = number(*round, "length");
-      }
-  }
-  if (shape.shape.empty()) return {};
-  return shape;
-}
 
 }  // namespace linkwork

@@ -44,8 +44,8 @@ struct VisualSpec {
   FrameSpec frame;                                 // of its centre
   Eigen::Vector3d size = Eigen::Vector3d::Zero();  // box: edges; ellipsoid: half axes; mesh: scale
   double radius = 0.0, length = 0.0;               // cylinder, capsule (without its caps), sphere
-  std::array<double, 4> color{0.6, 0.6, 0.6, 1.0};
-  std::string file;  // mesh
+  std::optional<std::array<double, 4>> color;  // red, green, blue, opacity; none: the mesh's own, or grey
+  std::string file;                            // mesh: where it is, folders and all
 };
 
 struct BodySpec {
@@ -144,6 +144,8 @@ struct ForceSpec {
   std::array<Expression, 3> force;   // wrench
   std::array<Expression, 3> torque;  // wrench
   bool in_body_axes = false;         // wrench: axes = "body" instead of "world"
+  std::vector<double> force_stiffness, force_damping;    // bushing: along x, y, z of its frames; none: zeros
+  std::vector<double> torque_stiffness, torque_damping;  // bushing: about them
   bool active = true;                // at the start
   std::map<std::string, double> numbers;
   Place place;
@@ -230,6 +232,7 @@ struct Settings {
   double max_step = std::numeric_limits<double>::infinity();  // of integrators that choose their steps
   double constraint_tolerance = 1e-10;
   bool tolerance_in_metres = false;  // the user gave it: for lengths it then is in m, else relative to the mechanism's size
+  double design_tolerance = 0.0;     // m: how far frames may be moved to make redundant constraints agree
   Choice coordinates{"auto", {}, {}};
   Choice formulation{"auto", {}, {}};
   Choice stabilization{"projection", {}, {}};
