@@ -191,6 +191,20 @@ Expression expression(const std::string& text, const Place& place) {
 
 bool turns(const JointSpec& joint) { return joint.type != "prismatic"; }
 
+void note_joint_sensor(const XmlElement& sensor, const JointSpec& joint, ImportNotes& notes) {
+  sensor.use_all();
+  const std::string type = sensor.get("type", "?");
+  if (type != "force_torque")
+    notes.ignore(fmt::format("<sensor> of type {}", type), sensor.place());
+  else if (joint.type == "weld")
+    notes.hint(fmt::format("{} is in joint '{}', which is fixed: what it transmits is not known", sensor.described(), joint.name),
+               sensor.place());
+  else
+    notes.hint(fmt::format("{} is in the columns force.{} and torque.{}, in world axes", sensor.described(), joint.name,
+                           joint.name),
+               sensor.place());
+}
+
 void add_motor(Spec& spec, const std::string& input, const std::string& joint, double gain, const Place& place) {
   const auto found = std::ranges::find(spec.joints, joint, &JointSpec::name);
   spec.inputs.push_back({input, Expression::constant(0.0), nullptr, false, place});

@@ -32,6 +32,8 @@ Expression expression(const std::string& text, const Place& place);
 /// An input that drives a coordinate: force = gain * u.
 void add_motor(Spec& spec, const std::string& input, const std::string& joint, double gain, const Place& place);
 bool turns(const JointSpec& joint);
+/// Of a force-torque sensor in a joint it says which columns are the same; others it lists as ignored.
+void note_joint_sensor(const XmlElement& sensor, const JointSpec& joint, ImportNotes& notes);
 /// The sum of coefficients times joint coordinates is the offset. One joint alone is held.
 ClosureSpec gear(const std::string& name, const std::vector<std::string>& joints, const std::vector<double>& coefficients,
                  double offset, const Place& place);

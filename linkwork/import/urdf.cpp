@@ -99,6 +99,7 @@ class UrdfReader {
     for (const XmlElement* coupling : robot_.all("coupling")) read_coupling(*coupling);
     for (const XmlElement* gazebo : robot_.all("gazebo")) read_gazebo(*gazebo);
     for (const XmlElement* transmission : robot_.all("transmission")) read_transmission(*transmission);
+    for (const XmlElement* control : robot_.all("ros2_control")) read_control(*control);
     read_loops_file();
     return std::move(spec_);
   }
@@ -390,11 +391,30 @@ class UrdfReader {
       if (closure.a.body == closure.b.body) joint->fail("joins a link to itself", "two different links");
       add_closure(std::move(closure));
     }
-    gazebo.get("reference");
-    if (gazebo.all("joint").empty()) {
+    const std::string link = gazebo.get("reference", "");
+    for (const XmlElement* sensor : gazebo.all("sensor")) read_sensor(*sensor, link);
+    if (gazebo.all("joint").empty() && gazebo.all("sensor").empty()) {
       gazebo.use_all();
       context_.notes.ignore("<gazebo>", gazebo.place());
     }
+  }
+
+  void read_sensor(const XmlElement& element, const std::string& of) {
+    if (const auto joint = joints_.find(allowed_name(of)); joint != joints_.end())
+      return note_joint_sensor(element, spec_.joints[joint->second], context_.notes);
+    const bool is_imu = element.get("type", "") == "imu" && links_.contains(allowed_body_name(of));
+    if (!is_imu) {
+      context_.notes.ignore(fmt::format("<sensor> of type {}", element.get("type", "?")), element.place());
+    } else {
+      SensorSpec sensor;
+      sensor.name = allowed_name(element.get("name", of + "_imu"));
+      while (std::ranges::find(spec_.sensors, sensor.name, &SensorSpec::name) != spec_.sensors.end()) sensor.name += "_";
+      sensor.type = "imu";
+      sensor.place = element.place();
+      sensor.frame = frame_on(allowed_body_name(of), read_pose_text(element.find("pose")), element.place());
+      spec_.sensors.push_back(std::move(sensor));
+    }
+    element.use_all();
   }
 
   static P read_pose_text(const XmlElement* pose) {
@@ -408,6 +428,13 @@ class UrdfReader {
   void read_transmission(const XmlElement& transmission) {
     for (const XmlElement* joint : transmission.all("joint")) add_actuated(joint->need_text("name"), joint->place());
     transmission.use_all();
+  }
+
+  /// Joints that take commands of ros2_control.
+  void read_control(const XmlElement& control) {
+    for (const XmlElement* joint : control.all("joint"))
+      if (joint->find("command_interface") != nullptr) add_actuated(joint->need_text("name"), joint->place());
+    control.use_all();
   }
 
   void add_actuated(const std::string& name, const Place& place) {

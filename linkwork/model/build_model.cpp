@@ -26,6 +26,7 @@ class Builder {
     model_.settings = spec_.settings;
     model_.kinds = spec_.kinds;
     model_.notes = spec_.notes;
+    model_.warnings = spec_.warnings;
     model_.tree.gravity = spec_.settings.gravity;
     const Topology topology = choose_topology(spec_);
     build_tree(topology, binding_, model_);

@@ -295,6 +295,7 @@ struct Model {
   std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
   std::vector<std::string> notes;  // those of the Spec, and what was chosen for the user: cut joints
+  std::vector<std::string> warnings;  // those of the Spec
   int switch_count = 0;            // functions that switch in expressions that act on the motion
 
   /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.

@@ -261,7 +261,8 @@ struct Spec {
   std::vector<PortSpec> ports;
   std::vector<ModuleSpec> modules;  // each after the one it is part of
   std::vector<VisualSpec> visuals;
-  std::vector<std::string> notes;  // what was left out or chosen while reading
+  std::vector<std::string> notes;     // what was left out or chosen while reading
+  std::vector<std::string> warnings;  // what is doubtful about it
 };
 
 }  // namespace linkwork
