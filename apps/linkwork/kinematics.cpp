@@ -1,4 +1,3 @@
-#include "linkwork/simulation/design_fit.h"
 #include "linkwork/simulation/kinematics.h"
 
 #include <fmt/format.h>
@@ -21,6 +20,7 @@
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_file.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork::cli {
 namespace {

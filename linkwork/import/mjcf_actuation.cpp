@@ -220,8 +220,9 @@ class ActuationReader {
     const MjcfNames::Frame& frame = names_.site(element.need_text("site"), element.place());
     for (const JointSpec& joint : spec_.joints)
       if (joint.child.body == frame.body && joint.type != "weld")
-        context_.notes.hint(fmt::format("{} is in the columns {}.{}, in world axes", element.described(), element.name, joint.name),
-                            element.place());
+        context_.notes.hint(
+            fmt::format("{} is in the columns {}.{}, in world axes", element.described(), element.name, joint.name),
+            element.place());
   }
 
   /// The first one is the start.

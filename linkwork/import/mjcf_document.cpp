@@ -214,8 +214,8 @@ MjcfCompiler read_mjcf_compiler(const XmlElement& mujoco) {
     if (const auto range = element->numbers("inertiagrouprange", 2); !range.empty())
       compiler.first_group = static_cast<int>(range[0]), compiler.last_group = static_cast<int>(range[1]);
     compiler.mesh_folder = element->get("meshdir", element->get("assetdir", compiler.mesh_folder));
-    for (const char* of_drawing : {"texturedir", "strippath", "discardvisual", "convexhull", "usethread",
-                                   "fusestatic", "balanceinertia", "exactmeshinertia", "alignfree", "saveinertial"})
+    for (const char* of_drawing : {"texturedir", "strippath", "discardvisual", "convexhull", "usethread", "fusestatic",
+                                   "balanceinertia", "exactmeshinertia", "alignfree", "saveinertial"})
       element->get(of_drawing);
   }
   return compiler;

@@ -200,9 +200,9 @@ void note_joint_sensor(const XmlElement& sensor, const JointSpec& joint, ImportN
     notes.hint(fmt::format("{} is in joint '{}', which is fixed: what it transmits is not known", sensor.described(), joint.name),
                sensor.place());
   else
-    notes.hint(fmt::format("{} is in the columns force.{} and torque.{}, in world axes", sensor.described(), joint.name,
-                           joint.name),
-               sensor.place());
+    notes.hint(
+        fmt::format("{} is in the columns force.{} and torque.{}, in world axes", sensor.described(), joint.name, joint.name),
+        sensor.place());
 }
 
 void add_motor(Spec& spec, const std::string& input, const std::string& joint, double gain, const Place& place) {

@@ -220,8 +220,7 @@ class SdfReader {
     if (link != nullptr && link->has("relative_to")) X = X_WL.inverse() * scope.pose_in(visual, "__model__");
     shape->frame = frame_on(body, X, visual.place());
     if (const XmlElement* const material = visual.find("material"))
-      if (const XmlElement* const diffuse = material->find("diffuse"))
-        shape->color = read_color(diffuse->text_numbers());
+      if (const XmlElement* const diffuse = material->find("diffuse")) shape->color = read_color(diffuse->text_numbers());
     spec_.visuals.push_back(*shape);
   }
 

@@ -82,6 +82,9 @@ class Writer {
     table["gravity"] = triple(spec_.settings.gravity);
     if (spec_.settings.step != usual.step) table["step"] = spec_.settings.step;
     if (spec_.settings.end != usual.end) table["end"] = spec_.settings.end;
+    if (spec_.settings.integrator.name != usual.integrator.name) table["integrator"] = spec_.settings.integrator.name;
+    if (spec_.settings.rtol != usual.rtol) table["rtol"] = spec_.settings.rtol;
+    if (spec_.settings.atol != usual.atol) table["atol"] = spec_.settings.atol;
     if (spec_.settings.design_tolerance != 0.0) table["design_tolerance"] = spec_.settings.design_tolerance;
   }
 
@@ -222,7 +225,7 @@ class Writer {
       return table;
     }
     if (sensor.type == "imu") {
-      table["at"] = frame(sensor.frame);
+      table["frame"] = frame(sensor.frame);
       return table;
     }
     table["body"] = sensor.frame.body;

@@ -81,7 +81,9 @@ bool make_drawable(VisualSpec& shape, const ImportContext& context, const Place&
   }
   const fs::path folder = context.file.parent_path();
   const fs::path relative = file->lexically_relative(folder.empty() ? "." : folder);
-  shape.file = file->is_absolute() && !context.file.is_absolute() ? file->string() : relative.empty() ? file->string() : relative.string();
+  shape.file = file->is_absolute() && !context.file.is_absolute() ? file->string()
+               : relative.empty()                                 ? file->string()
+                                                                  : relative.string();
   return true;
 }
 

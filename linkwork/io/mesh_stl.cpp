@@ -85,8 +85,7 @@ std::vector<Mesh> parse_stl(std::string_view data, const std::string& file) {
     return {std::move(mesh)};
   }
   if (says_text && !fits && data.size() < kHead + kFacet) return {};
-  if (!fits)
-    throw InputError({file, 0, 0}, "is cut off, or no STL file", "as many facets as its head says");
+  if (!fits) throw InputError({file, 0, 0}, "is cut off, or no STL file", "as many facets as its head says");
   Mesh mesh = binary(data, file);
   if (mesh.triangles.empty()) return {};
   return {std::move(mesh)};

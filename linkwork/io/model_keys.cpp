@@ -97,30 +97,31 @@ KeyTable model_keys() {
 }
 
 KeyTable settings_keys() {
-  return {"settings",
-          "settings",
-          "",
-          {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
-           {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
-           {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
-           {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
-           {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
-           {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
-           {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
-           {"constraint_tolerance", kPositive, kOptional,
-            "how well constraints must hold: in m and rad if given, else lengths relative to the longest distance within a body; "
-            "default `1e-10`"},
-           {"design_tolerance", kNotNegative, kOptional,
-            "how far frames may be moved, m, to make redundant constraints agree that rounded data set against each other; default "
-            "`0`: not at all"},
-           {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
-           {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
-           {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
-           {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
-           {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
-           {"columns", kTexts, kOptional,
-            "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
-            "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
+  return {
+      "settings",
+      "settings",
+      "",
+      {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
+       {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
+       {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
+       {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
+       {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
+       {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
+       {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
+       {"constraint_tolerance", kPositive, kOptional,
+        "how well constraints must hold: in m and rad if given, else lengths relative to the longest distance within a body; "
+        "default `1e-10`"},
+       {"design_tolerance", kNotNegative, kOptional,
+        "how far frames may be moved, m, to make redundant constraints agree that rounded data set against each other; default "
+        "`0`"},
+       {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
+       {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
+       {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
+       {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
+       {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
+       {"columns", kTexts, kOptional,
+        "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
+        "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
 }
 
 KeyTable body_keys() {
@@ -320,9 +321,8 @@ KeyTable visual_keys() {
   KeyTable table = frame_keys();
   table.name = table.title = "visual";
   table.selector = "shape";
-  table.keys.insert(
-      table.keys.begin(),
-      {"shape", kOneOf, kRequired, "the shape", {}, {"box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"}});
+  table.keys.insert(table.keys.begin(),
+                    {"shape", kOneOf, kRequired, "the shape", {}, {"box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"}});
   table.keys.insert(
       table.keys.end(),
       {{"size", kPositiveVector, kRequired, "edge lengths along the axes of the frame, m", {"box"}},

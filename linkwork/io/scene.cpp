@@ -158,8 +158,7 @@ class Scene {
     for (const VisualSpec& visual : spec_.visuals) {
       const Eigen::Quaterniond& q = visual.frame.rotation;
       Json drawn{
-          {"at",
-           {{"body", body_of_.at(visual.frame.body)}, {"p", triple(visual.frame.at)}, {"q", {q.w(), q.x(), q.y(), q.z()}}}},
+          {"at", {{"body", body_of_.at(visual.frame.body)}, {"p", triple(visual.frame.at)}, {"q", {q.w(), q.x(), q.y(), q.z()}}}},
           {"shape", visual.shape},
           {"size", triple(visual.size)},
           {"radius", visual.radius},

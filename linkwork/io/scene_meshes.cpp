@@ -31,7 +31,8 @@ Json mesh_json(const Mesh& mesh, const std::string& name, std::size_t all_triang
   Base64 points(positions), corners(indices);
   for (const Vector& p : mesh.points)
     for (int k = 0; k < 3; ++k)
-      points.add(static_cast<std::uint16_t>(step[k] > 0.0 ? std::clamp(std::round((p[k] - low[k]) / step[k]), 0.0, kLargest) : 0));
+      points.add(
+          static_cast<std::uint16_t>(step[k] > 0.0 ? std::clamp(std::round((p[k] - low[k]) / step[k]), 0.0, kLargest) : 0));
   points.finish();
   const bool wide = mesh.points.size() > 65536;
   for (const auto& triangle : mesh.triangles)

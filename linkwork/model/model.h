@@ -175,8 +175,8 @@ struct DryFriction {
 struct Force {
   std::string name;
   const ForceKind* kind = nullptr;
-  bool active = true;                                   // at the start
-  std::string label;  // in names of columns: its name, or one that was made for it
+  bool active = true;                                                // at the start
+  std::string label;                                                 // in names of columns: its name, or one that was made for it
   std::size_t joint_force = 0, spring = 0, wrench = 0, bushing = 0;  // its first element of each sort, if it has any
 };
 
@@ -294,9 +294,9 @@ struct Model {
   std::vector<Parameter> parameters;  // that events change
   std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
-  std::vector<std::string> notes;  // those of the Spec, and what was chosen for the user: cut joints
+  std::vector<std::string> notes;     // those of the Spec, and what was chosen for the user: cut joints
   std::vector<std::string> warnings;  // those of the Spec
-  int switch_count = 0;            // functions that switch in expressions that act on the motion
+  int switch_count = 0;               // functions that switch in expressions that act on the motion
 
   /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.
   struct Units {

@@ -56,8 +56,8 @@ class Rows {
 
   /// A step of Newton's method that mends what can be mended, of limited length.
   void mend(int rank, State& state) const {
-    VecX<double> change = -svd_.matrixV().leftCols(rank) * (svd_.matrixU().leftCols(rank).transpose() * phi_)
-                                                               .cwiseQuotient(svd_.singularValues().head(rank));
+    VecX<double> change = -svd_.matrixV().leftCols(rank) *
+                          (svd_.matrixU().leftCols(rank).transpose() * phi_).cwiseQuotient(svd_.singularValues().head(rank));
     constexpr double kMost = 0.5;
     if (const double size = change.cwiseAbs().maxCoeff(); size > kMost) change *= kMost / size;
     move(change, state);
@@ -135,7 +135,8 @@ class DesignFit {
 
   /// Whether there is a design to be taken.
   bool find() {
-    if (model_->frame_closures.empty() || model_->row_count() > kMostRowsToRank || model_->tree.nv > 2 * kMostRowsToRank) return false;
+    if (model_->frame_closures.empty() || model_->row_count() > kMostRowsToRank || model_->tree.nv > 2 * kMostRowsToRank)
+      return false;
     rows_ = std::make_unique<Rows>(*model_);
     State start;
     start.q = Eigen::Map<const VecX<double>>(model_->start_q.data(), model_->tree.nq);
@@ -287,8 +288,7 @@ class DesignFit {
     const Pose<double> written = model_frame(slot < joints ? fitted_.joints[slot].child : fitted_.closures[slot - joints].b);
     if (slot < joints) return written.R.transpose() * model_->joints[slot].child.X_NF.R;
     for (const FrameClosure& closure : model_->frame_closures)
-      if (!closure.joint && closure.name == fitted_.closures[slot - joints].name)
-        return written.R.transpose() * closure.b.X_NF.R;
+      if (!closure.joint && closure.name == fitted_.closures[slot - joints].name) return written.R.transpose() * closure.b.X_NF.R;
     return Mat3<double>::Identity();
   }
 

@@ -48,7 +48,7 @@ void check(const ForceSpec& spec, const KeyPlaces& at) {
 }  // namespace
 
 ForceKind bushing_force() {
-  const auto three = [](const char* name, const char* meaning, std::vector<double> ForceSpec::* field) {
+  const auto three = [](const char* name, const char* meaning, std::vector<double> ForceSpec::*field) {
     return KindKey<ForceSpec>{name, KeyKind::kNumbers, kOptional, meaning, field};
   };
   return {.name = "bushing",

@@ -7,7 +7,7 @@ SensorKind imu_sensor() {
           .summary = "what gyroscopes and accelerometers fixed to a body show, in their own axes",
           .prefix = "imu",
           .components = {"wx", "wy", "wz", "ax", "ay", "az"},
-          .keys = {{"at", KeyKind::kFrame, kRequired, "where it is fixed, and its axes", &SensorSpec::frame}},
+          .keys = {{"frame", KeyKind::kFrame, kRequired, "where it is fixed, and its axes", &SensorSpec::frame}},
           .read =
               [](const Sensor& sensor, const Observation& seen, std::span<double> values) {
                 std::ranges::copy(seen.angular_velocity(sensor.frame), values.begin());
