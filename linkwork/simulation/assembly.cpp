@@ -179,7 +179,8 @@ class Assembler {
 
   /// Loops that are not closed yet, or by joints beyond their limits, are tried in another way.
   bool keep_limits(const State& given, std::initializer_list<const Willingness*> movable, bool closed, State& state) {
-    if (closed && LimitedClosing(model_, in_loops_).keeps_limits(state)) return true;
+    const bool has_limits = std::ranges::any_of(model_.joints, [](const Joint& joint) { return joint.limits.has_value(); });
+    if (closed && (!has_limits || LimitedClosing(model_, in_loops_).keeps_limits(state))) return true;
     for (const Willingness* some : movable) {
       std::vector<char> nodes;
       for (const double willing : some->nodes) nodes.push_back(willing != 0.0);

@@ -148,8 +148,7 @@ bool LimitedClosing::close(const State& given, State& state) {
     bool closed = attempt % 2 == 0 && descend(trial, model_.row_count());  // all loops at once, or one after another
     if (!closed) {
       trial = start(given, attempt, random);
-      closed = true;
-      for (const int rows : rows_) closed = descend(trial, rows) && closed;
+      for (const int rows : rows_) closed = descend(trial, rows);
     }
     if (!closed || !keeps_limits(trial)) continue;
     state = trial;
