@@ -17,6 +17,7 @@ void System::update_forces() {
   apply_joint_forces();
   apply_springs();
   apply_wrenches();
+  apply_bushings();
   apply_custom_forces();
   apply_friction();
 }
@@ -145,6 +146,35 @@ void System::apply_wrenches() {
   }
 }
 
+void System::apply_bushings() {
+  for (std::size_t i = 0; i < model_->bushings.size(); ++i) {
+    const Bushing& bushing = model_->bushings[i];
+    if (!is_in_force(bushing.of)) continue;
+    const RelativeMotion m = relative_motion(bushing.a, bushing.b);
+    const std::array<Row, 6> rows = Bushing::rows(m);
+    Row sum;
+    double elastic = 0.0, lossy = 0.0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const double rate = rows[k].rate(m), drag = -bushing.damping[k] * rate;
+      const double force = drag - bushing.stiffness[k] * rows[k].value;
+      sum.on_w += force * rows[k].on_w;
+      sum.on_p += force * rows[k].on_p;
+      elastic += (force - drag) * rate;
+      lossy += drag * rate;
+    }
+    add_relative_force(bushing.a, bushing.b, sum, 1.0);
+    bushings_[i] = {{sum.on_w, sum.on_p}, elastic + lossy};
+    power_ += lossy;
+  }
+}
+
+Wrench<double> System::bushing(std::size_t element) const {
+  const Bushing& bushing = model_->bushings[element];
+  if (!is_in_force(bushing.of)) return {};
+  const Mat3<double> R = pose(bushing.a).R;
+  return {R * bushings_[element].first.n, R * bushings_[element].first.f};
+}
+
 Wrench<double> System::wrench(std::size_t element) const {
   const BodyWrench& wrench = model_->wrenches[element];
   if (!is_in_force(wrench.of)) return {};
@@ -163,6 +193,7 @@ double System::power_of(std::size_t force) const {
   add(model_->joint_forces, own.joint_force, [&](std::size_t k) { return joint_forces_[k].power; });
   add(model_->springs, own.spring, [&](std::size_t k) { return springs_[k].power; });
   add(model_->wrenches, own.wrench, [&](std::size_t k) { return wrenches_[k].second; });
+  add(model_->bushings, own.bushing, [&](std::size_t k) { return bushings_[k].second; });
   return power;
 }
 

@@ -62,6 +62,7 @@ System::System(const Model& model)
   joint_forces_.resize(model.joint_forces.size());
   springs_.resize(model.springs.size());
   wrenches_.resize(model.wrenches.size());
+  bushings_.resize(model.bushings.size());
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
     first_angle_.push_back(turns_.angle.size());
@@ -303,6 +304,13 @@ V3 System::velocity(const NodeFrame& frame) const {
   return X_WN(frame.node).R * (node.v + node.w.cross(frame.X_NF.p));
 }
 
+V3 System::angular_velocity(const NodeFrame& frame) const { return frame.X_NF.R.transpose() * work_[frame.node].w; }
+
+V3 System::specific_force(const NodeFrame& frame) const {
+  const V3 acceleration = relative_motion({}, frame, true).pddot;
+  return pose(frame).R.transpose() * (acceleration - model_->settings.gravity);
+}
+
 std::pair<Wrench<double>, Wrench<double>> row_wrenches(const NodeFrame& a, const NodeFrame& b, const Pose<double>& X_AB,
                                                        const Row& row) {
   const V3 f_a = a.X_NF.R * row.on_p, n_a = a.X_NF.R * row.on_w;  // axes of a's node
@@ -470,6 +478,11 @@ double System::potential_energy() const {
   }
   for (const Spring& spring : model_->springs)
     if (is_in_force(spring.of)) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+  for (const Bushing& bushing : model_->bushings) {
+    if (!is_in_force(bushing.of)) continue;
+    const std::array<Row, 6> rows = Bushing::rows(relative_motion(bushing.a, bushing.b));
+    for (std::size_t k = 0; k < rows.size(); ++k) add(bushing.stiffness[k], rows[k].value);
+  }
   if (custom_forces_) energy += custom_forces_->potential(*this);
   return energy;
 }

@@ -79,6 +79,7 @@ class System final : public Observation, public AppliedForces {
     return is_in_force(model_->springs[element].of) ? springs_[element].value : 0.0;
   }
   Wrench<double> wrench(std::size_t element) const override;
+  Wrench<double> bushing(std::size_t element) const override;
   /// Work that a force does on the mechanism in unit time, with or without a potential.
   double power_of(std::size_t force) const;
   /// The same of a joint's own stiffness, damping and friction on one of its coordinates.
@@ -123,6 +124,9 @@ class System final : public Observation, public AppliedForces {
   }
   /// Velocity of a frame's origin, world axes.
   Vec3<double> velocity(const NodeFrame& frame) const override;
+  Vec3<double> angular_velocity(const NodeFrame& frame) const override;
+  /// After update_accelerations().
+  Vec3<double> specific_force(const NodeFrame& frame) const override;
   double value(const BoundExpression& expression) const override { return evaluate(expression); }
 
   /// Sliding friction, by position in Model::frictions: the load it was last computed with, and the force on its rows.
@@ -168,6 +172,7 @@ class System final : public Observation, public AppliedForces {
   void apply_joint_forces();
   void apply_springs();
   void apply_wrenches();
+  void apply_bushings();
   void apply_friction();
   void apply_custom_forces() {
     if (custom_forces_) power_ += custom_forces_->apply(*this);
@@ -199,6 +204,7 @@ class System final : public Observation, public AppliedForces {
   };
   std::vector<Done> joint_forces_, springs_;
   std::vector<std::pair<Wrench<double>, double>> wrenches_;  // on the node, in its axes; power
+  std::vector<std::pair<Wrench<double>, double>> bushings_;  // on b at its origin, in the axes of a; power
   double power_ = 0.0;
   std::optional<CustomForces> custom_forces_;  // if there are any
   MatX<double> M_, A_, bounds_;
