@@ -111,6 +111,16 @@ static void take_derivatives(ReducedMotion& motion, LinearModel& linear) {
   }
 }
 
+MatX<double> state_matrix(ReducedMotion& motion) {
+  if (MotionGradient::is_exact(motion.model())) return motion.rate_derivatives() * motion.tangent();
+  Response response(motion);
+  LinearModel linear;
+  const auto n = motion.size(), m = motion.input_count(), p = static_cast<int>(response.outputs().size());
+  linear.A.resize(n, n), linear.B.resize(n, m), linear.C.resize(p, n), linear.D.resize(p, m);
+  differentiate(motion, response, linear);
+  return linear.A;
+}
+
 LinearModel linearize(ReducedMotion& motion, Derivatives by) {
   Response response(motion);
   const auto n = motion.size(), m = motion.input_count(), p = static_cast<int>(response.outputs().size());

@@ -12,6 +12,9 @@ namespace linkwork {
 enum class Derivatives { kExact, kDifferences };
 LinearModel linearize(ReducedMotion& motion, Derivatives by = Derivatives::kExact);
 
+/// Its A alone.
+MatX<double> state_matrix(ReducedMotion& motion);
+
 /// Of a linear model about rest: one of each pair of eigenvalues, ascending.
 std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear);
 

@@ -8,7 +8,7 @@
 #include <variant>
 
 #include "linkwork/analysis/sensitivity_steps.h"
-#include "linkwork/dynamics/names.h"
+#include "linkwork/model/joints/joint_kind.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/simulation/simulation_error.h"
 
@@ -359,9 +359,65 @@ class Sensitive {
 
 }  // namespace
 
+Varied varied_start(const Spec& spec, const std::string& name) {
+  std::vector<std::string> known;
+  for (std::size_t j = 0; j < spec.joints.size(); ++j) {
+    const JointSpec& joint = spec.joints[j];
+    const JointKind& kind = *find_joint_kind(joint.type);
+    if (kind.has_quaternion()) continue;
+    for (const bool position : {true, false})
+      for (std::size_t k = 0; k < kind.positions.size(); ++k) {
+        const std::string& component = (position ? kind.positions : kind.velocities)[k];
+        known.push_back((position ? "q." : "v.") + joint.name + (component.empty() ? "" : "." + component));
+        if (known.back() != name) continue;
+        const auto member = position ? &JointSpec::position : &JointSpec::velocity;
+        const std::vector<double>& given = joint.*member;
+        const double value = k < given.size() ? given[k] : 0.0;
+        return {name, value, true, [spec, j, k, member, count = kind.positions.size()](double changed) {
+                  Spec other = spec;
+                  std::vector<double>& start = other.joints[j].*member;
+                  start.resize(count, 0.0);
+                  start[k] = changed;
+                  return other;
+                }};
+      }
+  }
+  throw unknown_name({"--starts", 0, 0}, "coordinate", name, known);
+}
+
 Sensitivities find_sensitivities(const Spec& spec, const std::vector<Measure>& measures, const std::vector<Varied>& varied,
                                  const SensitivityOptions& options) {
   return Sensitive(spec, measures, varied, options).find();
+}
+
+Sensitivities find_sensitivities(const Spec& spec, const std::vector<std::string>& measures,
+                                 const std::vector<std::string>& parameters, const std::vector<std::string>& starts,
+                                 const std::string& method, const std::map<std::string, double>& known,
+                                 const std::function<Spec(const std::string& name, double value)>& remake,
+                                 const std::function<bool()>& go_on) {
+  std::vector<Measure> measured;
+  for (const std::string& text : measures) measured.push_back(Measure::parse(text));
+  if (measured.empty()) throw InputError({"--measure", 0, 0}, "nothing is measured", "--measure \"final(q.JOINT)\"");
+  std::vector<Varied> varied;
+  for (const std::string& name : parameters) {
+    const auto found = known.find(name);
+    if (found == known.end()) {
+      std::vector<std::string> names;
+      for (const auto& [each, value] : known) names.push_back(each);
+      throw unknown_name({"--parameters", 0, 0}, "parameter", name, names);
+    }
+    varied.push_back({name, found->second, false, [&remake, name](double value) { return remake(name, value); }});
+  }
+  for (const std::string& name : starts) varied.push_back(varied_start(spec, name));
+  if (varied.empty()) throw InputError({"--parameters", 0, 0}, "nothing is varied", "names of parameters, or --starts q.JOINT");
+  SensitivityOptions options;
+  options.go_on = go_on;
+  using Method = SensitivityOptions::Method;
+  if (method == "forward" || method == "adjoint")
+    options.method = method == "forward" ? Method::kForward : Method::kAdjoint;
+  else if (method != "auto")
+    throw InputError({"--method", 0, 0}, fmt::format("is '{}'", method), "auto, forward or adjoint");
+  return find_sensitivities(spec, measured, varied, options);
 }
 
 }  // namespace linkwork

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,6 +35,9 @@ struct Varied {
   MakeSpec make;
 };
 
+/// The start value of a coordinate, "q.theta" or "v.theta", as the model gives it; assembly makes the others fit. Throws InputError.
+Varied varied_start(const Spec& spec, const std::string& name);
+
 /// Derivatives of measures of a run by parameters and start values. The variational equations are stepped with the run's own
 /// Runge-Kutta method and steps, with exact derivatives by the state; or, for many parameters, the same steps are taken backward for
 /// the measures (adjoint). Derivatives by a parameter at a state are fourth-order differences of the model's constants, followed by
@@ -42,5 +46,13 @@ struct Varied {
 /// integrator is none of the explicit Runge-Kutta methods, SimulationError if the run fails.
 Sensitivities find_sensitivities(const Spec& spec, const std::vector<Measure>& measures, const std::vector<Varied>& varied,
                                  const SensitivityOptions& options = {});
+
+/// The same by words: measures as Measure::parse() reads them, parameters of `known`, start values as varied_start() names them, the
+/// method "auto", "forward" or "adjoint". `remake` reads the model with another value of a parameter.
+Sensitivities find_sensitivities(const Spec& spec, const std::vector<std::string>& measures,
+                                 const std::vector<std::string>& parameters, const std::vector<std::string>& starts,
+                                 const std::string& method, const std::map<std::string, double>& known,
+                                 const std::function<Spec(const std::string& name, double value)>& remake,
+                                 const std::function<bool()>& go_on = {});
 
 }  // namespace linkwork
