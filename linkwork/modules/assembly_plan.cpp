@@ -38,6 +38,7 @@ class Planner {
     const std::vector<std::string> names = output_names(spec_.forces);
     for (std::size_t k = 0; k < names.size(); ++k) add_force(spec_.forces[k], names[k]);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
+    add_states();
     add_inputs();
     plan_.inputs = spec_.inputs;
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
@@ -68,8 +69,6 @@ class Planner {
   void refuse_homeless() const {
     for (const CustomForce& force : spec_.custom_forces)
       throw InputError({}, fmt::format("the custom force '{}' may act on any module", force.name), "glue \"none\"");
-    for (const StateSpec& state : spec_.states)
-      throw InputError(state.place, fmt::format("state '{}' would belong to no module", state.name), "glue \"none\"");
   }
 
   /// Whether an event switches the closure or force, or has it bounce.
@@ -132,16 +131,28 @@ class Planner {
     return module_of_joint_.at(name.substr(0, name.rfind('.')));
   }
 
-  /// Inputs belong to all modules that use them.
+  /// Inputs belong to all modules that use them, and so do states that depend on no coordinate.
   int module_of_variables(const Expression& expression, int module) const {
     for (const std::string& variable : expression.variables()) {
       const std::size_t dot = variable.find('.');
       if (dot == std::string::npos || variable.starts_with("u.") || variable.starts_with("@")) continue;
       const std::string name = variable.substr(dot + 1);
       const bool is_coordinate = variable.starts_with("q.") || variable.starts_with("v.");
-      module = together(module, is_coordinate ? module_of_coordinate(name) : module_of_sensor(name));
+      const int of = is_coordinate                  ? module_of_coordinate(name)
+                     : variable.starts_with("z.") ? module_of_state(name)
+                                                  : module_of_sensor(name);
+      module = together(module, of);
     }
     return module;
+  }
+
+  /// Where its rate comes from. States may need one another's values.
+  int module_of_state(const std::string& name) const {
+    const auto [known, is_new] = module_of_state_.try_emplace(name, kGround);
+    if (!is_new) return known->second;
+    const auto state = std::ranges::find(spec_.states, name, &StateSpec::name);
+    const int module = module_of_variables(state->rate, kGround);
+    return module_of_state_[name] = module;
   }
 
   /// "sensor" or "sensor.component".
@@ -157,24 +168,50 @@ class Planner {
     return module_of_variables(sensor.value, module);
   }
 
+  static bool uses(const Spec& part, const std::string& variable) {
+    const auto is_in = [&](const Expression& expression) {
+      return std::ranges::find(expression.variables(), variable) != expression.variables().end();
+    };
+    const auto in_force = [&](const ForceSpec& force) {
+      return is_in(force.value) || is_in(force.law) || std::ranges::any_of(force.force, is_in) ||
+             std::ranges::any_of(force.torque, is_in);
+    };
+    return std::ranges::any_of(part.forces, in_force) || std::ranges::any_of(part.closures, is_in, &ClosureSpec::value) ||
+           std::ranges::any_of(part.sensors, is_in, &SensorSpec::value) ||
+           std::ranges::any_of(part.states, is_in, &StateSpec::rate);
+  }
+
+  /// The output has a state once. One that depends on no coordinate is integrated by every module that uses it, to the same bits.
+  void add_states() {
+    for (const StateSpec& state : spec_.states) {
+      const int module = module_of_state(state.name);
+      if (module == kSeveral)
+        throw InputError(state.place, fmt::format("state '{}' depends on coordinates of several modules", state.name),
+                         "a state for each module, or glue \"none\"");
+      if (module != kGround) part(module).states.push_back(state);
+    }
+    std::set<std::string> taken;
+    for (bool more = true; more;) {  // states that others use
+      more = false;
+      for (const StateSpec& state : spec_.states)
+        for (Spec& part : parts_) {
+          if (module_of_state(state.name) != kGround || !uses(part, "z." + state.name)) continue;
+          if (std::ranges::find(part.states, state.name, &StateSpec::name) != part.states.end()) continue;
+          part.states.push_back(state);
+          part.states.back().is_copy = !taken.insert(state.name).second;
+          more = true;
+        }
+    }
+    for (const StateSpec& state : spec_.states)
+      if (module_of_state(state.name) == kGround && !taken.contains(state.name)) parts_.front().states.push_back(state);
+  }
+
   /// The output has an input once.
   void add_inputs() {
     for (const InputSpec& input : spec_.inputs) {
-      const std::string variable = "u." + input.name;
       bool taken = false;
-      const auto uses = [&](const Expression& expression) {
-        return std::ranges::find(expression.variables(), variable) != expression.variables().end();
-      };
       for (Spec& part : parts_) {
-        const bool used = std::ranges::any_of(part.forces,
-                                              [&](const ForceSpec& force) {
-                                                return uses(force.value) || uses(force.law) ||
-                                                       std::ranges::any_of(force.force, uses) ||
-                                                       std::ranges::any_of(force.torque, uses);
-                                              }) ||
-                          std::ranges::any_of(part.closures, [&](const ClosureSpec& closure) { return uses(closure.value); }) ||
-                          std::ranges::any_of(part.sensors, [&](const SensorSpec& sensor) { return uses(sensor.value); });
-        if (!used) continue;
+        if (!uses(part, "u." + input.name)) continue;
         part.inputs.push_back(input);
         part.inputs.back().is_copy = taken;
         taken = true;
@@ -336,6 +373,7 @@ class Planner {
   std::unordered_map<int, int> module_of_nest_;     // its own bodies' module of the plan
   std::unordered_map<std::string, int> module_of_;  // by body
   std::unordered_map<std::string, int> module_of_joint_;
+  mutable std::unordered_map<std::string, int> module_of_state_;
 
  public:
   std::vector<Spec> parts_;  // a module each

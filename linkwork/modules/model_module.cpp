@@ -37,7 +37,7 @@ class PortedSchur : public Formulation {
       : ports_(std::move(ports)),
         position_rows_(model),
         columns_(port_columns(model.tree, ports_)),
-        loops_(model.tree, ConstraintTerms(model).groups, nullptr, columns_),
+        loops_(model.tree, layout_of(model)->groups, nullptr, columns_),
         Q(VecX<double>::Zero(6 * static_cast<int>(ports_.size()))),
         lambda_(VecX<double>::Zero(model.row_count() + Q.size())) {}
 
@@ -142,21 +142,24 @@ class ModelModule : public Module, private ModuleEquations {
   }
 
   int port_count() const override { return static_cast<int>(schur_->ports().size()); }
-  int state_size() const override { return nq() + nv() + 1; }
-  int controlled_size() const override { return nq() + nv(); }
+  /// q, v, states of the user's own, work.
+  int state_size() const override { return nq() + nv() + nz() + 1; }
+  int controlled_size() const override { return nq() + nv() + nz(); }
 
   void start(VecX<double>& x) override {
     x = VecX<double>::Zero(state_size());
     AssemblyReport report;
     const State own = start_values_.empty() ? assemble(model_, report) : given_start();
-    x << own.q, own.v, 0.0;
+    x << own.q, own.v, VecX<double>::Zero(nz()), 0.0;
+    for (int k = 0; k < nz(); ++k) x[nq() + nv() + k] = model_.states[static_cast<std::size_t>(k)].start;
   }
 
   Status kinematics(double t, const VecX<double>& x, std::span<PortMotion> ports) override {
     state_.t = t;
     state_.q = x.head(nq());
     state_.v = x.segment(nq(), nv());
-    state_.work = x[nq() + nv()];
+    state_.z = x.segment(nq() + nv(), nz());
+    state_.work = x[nq() + nv() + nz()];
     System& system = equations_->system();
     system.update(state_);
     twists_.resize(ports.size());
@@ -267,12 +270,14 @@ class ModelModule : public Module, private ModuleEquations {
   }
   int nq() const { return model_.tree.nq; }
   int nv() const { return model_.tree.nv; }
+  int nz() const { return static_cast<int>(model_.states.size()); }
 
   std::vector<NodeFrame> port_frames(const std::vector<FrameSpec>& ports) const {
     std::vector<NodeFrame> frames;
     for (const FrameSpec& port : ports) {
       const auto body = std::ranges::find(model_.bodies, port.body, &Body::name);
-      frames.push_back({body->node, body->X_NB * Pose<double>{port.rotation.toRotationMatrix(), port.at}});
+      frames.push_back({body->node, body->X_NB * Pose<double>{port.rotation.toRotationMatrix(), port.at},
+                        static_cast<int>(body - model_.bodies.begin())});
     }
     return frames;
   }
@@ -341,7 +346,8 @@ class ModelModule : public Module, private ModuleEquations {
       const auto at = static_cast<Eigen::Index>(6 * p);
       power += Q.segment<3>(at).dot(twists_[p].w) + Q.segment<3>(at + 3).dot(twists_[p].v);
     }
-    xdot[nq() + nv()] = power;
+    system.state_rates({xdot.data() + nq() + nv(), model_.states.size()});
+    xdot[nq() + nv() + nz()] = power;
     return {};
   }
 
