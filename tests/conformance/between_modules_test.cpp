@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <random>
 
 #include "linkwork/io/model_file.h"

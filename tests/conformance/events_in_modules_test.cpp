@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 #include "linkwork/io/model_file.h"
-#include "linkwork/modules/model_run.h"
+#include "linkwork/simulation/simulation.h"
 #include "tests/support/assemblies.h"
 #include "tests/support/mechanisms.h"
 

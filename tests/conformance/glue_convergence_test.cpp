@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/glues/compliance_stability.h"
 #include "linkwork/modules/glues/waveform_rate.h"
