@@ -1,5 +1,5 @@
-// Controllers in C++, as expressions, tables and states of the model: the same law must give the same motion, and all that they do
-// must be found in the balance of energy and in the output.
+// Controllers in C++, as expressions, tables and states of the model: the same law must give the same motion, and all that they
+// do must be found in the balance of energy and in the output.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,8 +82,8 @@ TEST(Controllers, AtOneKilohertzInCodeAreTheLawAsExpressionTableAndState) {
       [](lw::Builder& b) {
         b.state("sum", "0.7 - q.shoulder");
         b.force({"pid", [](const lw::Kinematics& k, lw::Forces& f) {
-                   f.on_joint("shoulder", kGain * (kTarget - k.q("shoulder")) - kDamping * k.v("shoulder") +
-                                              kIntegral * k.state("sum"));
+                   f.on_joint("shoulder",
+                              kGain * (kTarget - k.q("shoulder")) - kDamping * k.v("shoulder") + kIntegral * k.state("sum"));
                  }});
       },
       options);
@@ -99,15 +99,13 @@ TEST(Controllers, AtOneKilohertzInCodeAreTheLawAsExpressionTableAndState) {
 /// With finer sampling the law in code becomes the expression, in first order of the period.
 TEST(Controllers, InCodeConvergeToTheExpressionWithTheirPeriod) {
   const lw::RunOptions options{.integrator = "rk4", .end = 0.4, .step = 1e-3, .every = 0.1};
-  const lw::Results law =
-      with_law([](lw::Builder& b) { b.torque("shoulder", "60*(0.7 - q.shoulder) - 9*v.shoulder"); }, options);
+  const lw::Results law = with_law([](lw::Builder& b) { b.torque("shoulder", "60*(0.7 - q.shoulder) - 9*v.shoulder"); }, options);
   const auto error = [&](double period) {
     lw::Builder b = arm();
     b.torque("shoulder", "u.motor").input("motor");
     lw::Run run(b.build(), options);
-    run.controller(period, [](lw::Run& now) {
-      now.input("motor") = kGain * (kTarget - now.q("shoulder")) - kDamping * now.v("shoulder");
-    });
+    run.controller(
+        period, [](lw::Run& now) { now.input("motor") = kGain * (kTarget - now.q("shoulder")) - kDamping * now.v("shoulder"); });
     run.advance_to(0.4);
     return std::abs(run.q("shoulder") - law["q.shoulder"].tail(1)[0]);
   };
@@ -161,8 +159,7 @@ TEST(CustomForceColumns, HavePowersThatAccountForTheEnergy) {
     ASSERT_THAT(run.columns, Contains(column));
   const auto gravity_and_kinetic = [&](std::size_t i) {
     const double q1 = run.at(i, "q.shoulder"), q2 = q1 + run.at(i, "q.elbow");
-    return run.at(i, "energy.kinetic") +
-           9.81 * (1.5 * 0.4 * std::sin(q1) + 0.8 * (0.8 * std::sin(q1) + 0.25 * std::sin(q2)));
+    return run.at(i, "energy.kinetic") + 9.81 * (1.5 * 0.4 * std::sin(q1) + 0.8 * (0.8 * std::sin(q1) + 0.25 * std::sin(q2)));
   };
   double work = 0.0;
   for (std::size_t i = 2; i < run.rows(); i += 2) {
@@ -176,7 +173,8 @@ TEST(CustomForceColumns, HavePowersThatAccountForTheEnergy) {
 TEST(CustomForceColumns, ShowWhatTheyDoToBodiesAndJoints) {
   const lw::Results run = lw::run(with_everything().build(), {.integrator = "rk4", .end = 0.2, .step = 1e-3});
   for (std::size_t i = 0; i < run.rows(); ++i) {
-    const double q2 = run.at(i, "q.shoulder") + run.at(i, "q.elbow"), w1 = run.at(i, "v.shoulder"), w2 = w1 + run.at(i, "v.elbow");
+    const double q2 = run.at(i, "q.shoulder") + run.at(i, "q.elbow"), w1 = run.at(i, "v.shoulder"),
+                 w2 = w1 + run.at(i, "v.elbow");
     const double q1 = run.at(i, "q.shoulder");
     const Vector3d arm(0.5 * std::cos(q2), 0.5 * std::sin(q2), 0.0);
     const Vector3d v(-0.8 * w1 * std::sin(q1) - w2 * arm.y(), 0.8 * w1 * std::cos(q1) + w2 * arm.x(), 0.0);
@@ -204,7 +202,8 @@ TEST(CustomForceColumns, OfNamesThatAreNotThereOrTakenAreRefused) {
     return "accepted";
   };
   EXPECT_EQ(refusal({"drag", {}, {}, {}, {"lower", "shoulder"}}), "accepted");
-  EXPECT_THAT(refusal({"drag", {}, {}, {}, {"lowr"}}), HasSubstr("unknown body or joint coordinate 'lowr'; did you mean 'lower'?"));
+  EXPECT_THAT(refusal({"drag", {}, {}, {}, {"lowr"}}),
+              HasSubstr("unknown body or joint coordinate 'lowr'; did you mean 'lower'?"));
   EXPECT_THAT(refusal({"motor", {}}), HasSubstr("the name 'motor' is taken by another force; expected a name of its own"));
 }
 

@@ -157,7 +157,8 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
         ++unclear;
       }
     };
-    judge(rates, [&](double h) { return motion.rates(x0 + h * direction); }, judged, "rates");
+    judge(
+        rates, [&](double h) { return motion.rates(x0 + h * direction); }, judged, "rates");
     judge(
         vdot, [&](double h) { return (motion.rates(x0 + h * direction), motion.evaluator().solution().vdot); }, judged,
         "accelerations");

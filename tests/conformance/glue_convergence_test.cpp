@@ -19,9 +19,7 @@ using testing::HasSubstr;
 
 Spec with_glue(const std::string& model, const std::string& glue,
                const std::vector<std::pair<std::string, std::string>>& set = {}) {
-  ReadOptions options;
-  for (const auto& [name, value] : set) options.set.emplace_back(name, value);
-  Spec spec = read_model_file(LINKWORK_SOURCE_DIR "/models/" + model + ".toml", options);
+  Spec spec = test::library_spec(model, set);
   spec.settings.glue = parse_choice(glue, {});
   return spec;
 }

@@ -51,7 +51,8 @@ TEST(TimeLaws, SmoothPulsesOfRandomWidthsAreSeenByIntegratorsThatChooseTheirStep
     std::string force;
     double impulse = 0.0;
     for (int pulse = 0; pulse < 3; ++pulse) {
-      const double at = 0.5 + pulse + 0.2 * test::uniform(random), width = 0.001 * std::pow(30.0, 0.5 + 0.5 * test::uniform(random));
+      const double at = 0.5 + pulse + 0.2 * test::uniform(random),
+                   width = 0.001 * std::pow(30.0, 0.5 + 0.5 * test::uniform(random));
       const double size = 10.0 / width * test::uniform(random);
       force += fmt::format("{}{}*exp(-((t - {})/{})^2)", pulse == 0 ? "" : " + ", size, at, width);
       impulse += size * width * std::sqrt(std::numbers::pi);

@@ -56,8 +56,7 @@ std::set<std::string> reactions_not_unique(const Summary& summary) {
 int compare(const KeptRun& run, const KeptRun& oracle, const std::string& what) {
   std::set<std::string> welds;
   for (const std::string& column : oracle.columns)
-    if (column.starts_with("q.") && column.find('~') != std::string::npos)
-      welds.insert(column.substr(2, column.find('~') - 2));
+    if (column.starts_with("q.") && column.find('~') != std::string::npos) welds.insert(column.substr(2, column.find('~') - 2));
   double largest = 1e-6;
   for (const std::string& column : oracle.columns)
     if (is_reaction(column)) largest = std::max(largest, std::abs(oracle[column][0]));
@@ -216,15 +215,14 @@ TEST(WeldReactions, OfALoopOfWeldsAreNotUniqueAndNamed) {
   }
 }
 
-/// Every body of a random mechanism gets another that is welded to it, and what acts on it, joints included, moves there by chance.
+/// Every body of a random mechanism gets another that is welded to it, and what acts on it, joints included, moves there by
+/// chance.
 TEST(WeldReactions, OfRandomMechanismsAreThoseOfClosuresInTheirPlace) {
   int compared = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Spec spec = test::random_mechanism(seed);
     std::mt19937 random(static_cast<unsigned>(seed));
-    const auto somewhere = [&] {
-      return Vec3<double>(test::uniform(random), test::uniform(random), test::uniform(random));
-    };
+    const auto somewhere = [&] { return Vec3<double>(test::uniform(random), test::uniform(random), test::uniform(random)); };
     const std::size_t count = spec.bodies.size();
     std::vector<JointSpec> welds;
     for (std::size_t b = 0; b < count; ++b) {
