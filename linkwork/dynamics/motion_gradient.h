@@ -12,9 +12,8 @@ namespace linkwork {
 
 /// Exact first derivatives of the equations of motion at a state, with accelerations and multipliers held:
 ///   force = d(M vdot + c - tau - A' lambda),  acceleration = d(A vdot - b),  rate = d(A v - u),  states = d zdot.
-/// Columns are displacements of the joints as displace() makes them, velocities, inputs, and the user's states. No differences
-/// are taken: inertial terms by the recursion of rnea_derivatives.h, rows of closures by numbers with derivatives, expressions by
-/// jets.
+/// Columns are displacements of the joints as displace() makes them, velocities, inputs, and the user's states. No differences are
+/// taken: inertial terms by the recursion of rnea_derivatives.h, rows of closures by numbers with derivatives, expressions by jets.
 class MotionGradient {
  public:
   explicit MotionGradient(const Model& model);
