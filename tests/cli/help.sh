@@ -14,7 +14,7 @@ for command in "${commands[@]}"; do
 done
 
 run "$LINKWORK" run --help
-for option in --end --step --max-step --rtol --atol --coordinates --formulation --stabilization --integrator --glue --threads --set --out --every --quiet --checkpoint --checkpoint-every --realtime; do
+for option in --end --step --max-step --rtol --atol --coordinates --formulation --stabilization --integrator --glue --threads --set --out --every --quiet --checkpoint --checkpoint-every --realtime --rank-timeout; do
   has "  $option "
 done
 for method in schur lagrange projection baumgarte rk4 dopri45; do has "$method"; done
