@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "studies/catalog.h"
 #include "studies/module_run.h"
@@ -78,8 +77,6 @@ void add_claims(Part& part, const std::string& id, const Runs& runs) {
   part.claims.push_back({id + "-ranks", "The result does not depend on who computes what", "",
                          runs.apart.rows == runs.shared.rows ? "the same numbers on one thread and on two" : "they differ",
                          verdict(runs.apart.rows == runs.shared.rows)});
-  std::set<int> dof{runs.apart.summary.dof};
-  for (const EventRecord& event : runs.apart.summary.events) dof.insert(event.dof);
   Table table{"What happens", {"t (s)", "what", "degrees of freedom from then on"}};
   for (const EventRecord& event : runs.apart.summary.events) {
     constexpr std::size_t kMost = 40;

@@ -61,7 +61,7 @@ TEST(EventsInModules, ChangeTheDegreesOfFreedom) {
     std::set<int> dof{rows.summary.dof};
     for (const EventRecord& event : rows.summary.events) dof.insert(event.dof);
     EXPECT_GE(rows.summary.events.size(), 1U) << name;
-    if (std::string(name) != "two_arms_modules") EXPECT_GE(dof.size(), 2U) << name;
+    EXPECT_GE(dof.size(), 2U) << name;
     EXPECT_LT(rows.summary.energy_drift, 1e-6) << name;
   }
 }
