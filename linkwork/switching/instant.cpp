@@ -32,7 +32,11 @@ void Instant::take_modes() {
 
 Status Instant::evaluate() {
   equations.set_modes(modes);
-  if (state->z.size() > 0) equations.start(*state);
+  if (state->z.size() > 0) {  // what the formulation integrates starts anew; the user's states go on
+    const VecX<double> own = state->z.head(static_cast<Eigen::Index>(model.states.size()));
+    equations.start(*state);
+    state->z.head(own.size()) = own;
+  }
   Status status = equations.evaluate(*state, *rates);
   equations.complete();
   const VecX<double>& force = equations.solution().lambda;
