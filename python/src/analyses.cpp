@@ -1,3 +1,5 @@
+#include <array>
+
 #include "apps/linkwork/comparison_plan.h"
 #include "apps/linkwork/methods.h"
 #include "linkwork/front/mechanism_parts.h"

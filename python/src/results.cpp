@@ -17,13 +17,13 @@ py::array values(const py::object& self) {
 }
 
 /// A run, or something like it, which Ctrl-C ends: what there is then comes with KeyboardInterrupt.
-template <class Run>
-py::object interruptible(Run run) {
+template <class Move>
+py::object interruptible(Move move) {
   Interruption interruption;
   Results results;
   {
     const py::gil_scoped_release unlocked;
-    results = run([&] { return interruption.go_on(); });
+    results = move([&] { return interruption.go_on(); });
   }
   py::object made = results_of(std::move(results));
   if (interruption.happened()) raise_with(interruption, made);
