@@ -122,9 +122,7 @@ struct Run::Parts {
   void sample(double period, const std::function<void(Run&)>& act) {
     live.simulation->sample(period, [this, act] { act(*owner); });
   }
-  void observe() {
-    live.simulation->observe(Observer{.whole_row = take_row, .go_on = go_on});
-  }
+  void observe() { live.simulation->observe(Observer{.whole_row = take_row, .go_on = go_on}); }
 
   Simulation& simulation() { return *live.simulation; }
   const Model& run_model() { return simulation().equations().model(); }

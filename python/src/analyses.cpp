@@ -67,7 +67,8 @@ constexpr std::array kComparisonTexts{ComparisonText{"end", &cli::ComparisonText
                                       ComparisonText{"budget", &cli::ComparisonTexts::budget}};
 
 /// Models with their labels, and texts as on the command line.
-py::object compared(const std::vector<std::pair<std::string, Mechanism>>& models, const std::map<std::string, std::string>& given) {
+py::object compared(const std::vector<std::pair<std::string, Mechanism>>& models,
+                    const std::map<std::string, std::string>& given) {
   cli::ComparisonTexts texts;
   for (const auto& [name, member] : kComparisonTexts)
     if (const auto text = given.find(name); text != given.end()) texts.*member = text->second;
@@ -137,9 +138,8 @@ void bind_analyses(py::module_& module) {
   module.def("linearize", [](const Mechanism& model, const std::string& at) {
     return found([&] { return linearization_json(linearize(model, at)); });
   });
-  module.def("modes", [](const Mechanism& model, const std::string& at) {
-    return found([&] { return modes_json(modes(model, at)); });
-  });
+  module.def("modes",
+             [](const Mechanism& model, const std::string& at) { return found([&] { return modes_json(modes(model, at)); }); });
   module.def("inverse", inverse_motion_of);
   module.def("compare", compared);
   module.def("study", study);

@@ -13,8 +13,7 @@ py::object error_class(const char* name) { return py::module_::import("linkwork.
 
 /// Names of files need not be UTF-8.
 py::object text(const std::string& bytes) {
-  return py::reinterpret_steal<py::object>(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
+  return py::reinterpret_steal<py::object>(PyUnicode_DecodeUTF8(bytes.data(), static_cast<py::ssize_t>(bytes.size()), "replace"));
 }
 
 void set_error(const InputError& error) {
@@ -120,7 +119,8 @@ RunOptions run_options(const py::dict& given) {
       set_option(options, name, std::string(py::str(py::module_::import("os").attr("fspath")(value))));
     else if (PyNumber_Check(value.ptr()) != 0 && !py::isinstance<py::array>(value))
       set_option(options, name, py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>());
-    else if (py::detail::make_caster<std::vector<std::string>> texts; py::isinstance<py::sequence>(value) && texts.load(value, false))
+    else if (py::detail::make_caster<std::vector<std::string>> texts;
+             py::isinstance<py::sequence>(value) && texts.load(value, false))
       set_option(options, name, py::detail::cast_op<std::vector<std::string>>(texts));
     else
       throw InputError({name, 0, 0}, "is " + std::string(py::repr(value)), "a number, a text, or a list of texts");

@@ -30,12 +30,15 @@ Vectors and matrices are in the order of Model.velocities, rows of constraints i
       .def_property_readonly("t", [](const Evaluation& at) { return at.state().t; })
       .def_property_readonly("q", [](const Evaluation& at) { return array(at.state().q); })
       .def_property_readonly("v", [](const Evaluation& at) { return array(at.state().v); })
-      .def_property_readonly("vdot", [](const Evaluation& at) { return array(at.vdot()); }, "Accelerations.")
-      .def_property_readonly("lam", [](const Evaluation& at) { return array(at.lambda()); },
-                             "Multipliers of the constraints: forces and torques of closures along their rows.")
+      .def_property_readonly(
+          "vdot", [](const Evaluation& at) { return array(at.vdot()); }, "Accelerations.")
+      .def_property_readonly(
+          "lam", [](const Evaluation& at) { return array(at.lambda()); },
+          "Multipliers of the constraints: forces and torques of closures along their rows.")
       .def_property_readonly("rows", &Evaluation::rows, "Names of the rows of constraints.")
-      .def("reaction", [](Evaluation& at, const std::string& name) { return load(at.reaction(name)); }, py::arg("name"),
-           "Force and torque that a joint or closure transmits to its child or b, there; world axes.")
+      .def(
+          "reaction", [](Evaluation& at, const std::string& name) { return load(at.reaction(name)); }, py::arg("name"),
+          "Force and torque that a joint or closure transmits to its child or b, there; world axes.")
       .def(
           "jacobian",
           [](Evaluation& at, const std::string& body, const Array& point) {
@@ -44,10 +47,14 @@ Vectors and matrices are in the order of Model.velocities, rows of constraints i
           py::arg("body"), py::arg("at") = std::vector<double>{0, 0, 0},
           "6 x n: velocity of a point of the body, which is given in its frame, then its angular velocity; world axes.")
       .def("mass_matrix", [](Evaluation& at) { return array(at.mass_matrix()); })
-      .def("bias", [](Evaluation& at) { return array(at.bias()); }, "Coriolis, centrifugal and gravity forces.")
-      .def("applied", [](Evaluation& at) { return array(at.applied()); }, "All forces of the model along the coordinates.")
-      .def("constraint_jacobian", [](Evaluation& at) { return array(at.constraint_jacobian()); }, "A.")
-      .def("constraint_bias", [](Evaluation& at) { return array(at.constraint_bias()); }, "b.")
+      .def(
+          "bias", [](Evaluation& at) { return array(at.bias()); }, "Coriolis, centrifugal and gravity forces.")
+      .def(
+          "applied", [](Evaluation& at) { return array(at.applied()); }, "All forces of the model along the coordinates.")
+      .def(
+          "constraint_jacobian", [](Evaluation& at) { return array(at.constraint_jacobian()); }, "A.")
+      .def(
+          "constraint_bias", [](Evaluation& at) { return array(at.constraint_bias()); }, "b.")
       .def(
           "inverse_dynamics",
           [](Evaluation& at, const Array& vdot, const std::vector<std::string>& actuators) {

@@ -11,10 +11,9 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-Mechanism from_file(const py::object& file, const py::dict& set, const py::object& loops, bool fixed_base, const py::dict& packages) {
-  const auto path = [](const py::handle& name) {
-    return std::string(py::str(py::module_::import("os").attr("fspath")(name)));
-  };
+Mechanism from_file(const py::object& file, const py::dict& set, const py::object& loops, bool fixed_base,
+                    const py::dict& packages) {
+  const auto path = [](const py::handle& name) { return std::string(py::str(py::module_::import("os").attr("fspath")(name))); };
   ImportOptions importing{.fixed_base = fixed_base};
   if (!loops.is_none()) importing.loops = std::filesystem::absolute(path(loops)).lexically_normal();
   for (const auto& [name, folder] : packages) importing.packages[py::str(name)] = path(folder);
@@ -49,8 +48,7 @@ Mechanism with_parameters(const Mechanism& model, const py::dict& set) {
 py::tuple pickled(const Mechanism& model) {
   const ModelOrigin& from = origin(model);
   return py::make_tuple(from.file.string(), from.text, from.set, from.folder.string(), from.importing.fixed_base,
-                        from.importing.loops ? py::object(py::str(from.importing.loops->string())) : py::none(),
-                        [&] {
+                        from.importing.loops ? py::object(py::str(from.importing.loops->string())) : py::none(), [&] {
                           py::dict packages;
                           for (const auto& [name, folder] : from.importing.packages) packages[py::str(name)] = folder.string();
                           return packages;
@@ -65,7 +63,8 @@ Mechanism unpickled(const py::tuple& state) {
                    .folder = state[3].cast<std::string>()};
   from.importing.fixed_base = state[4].cast<bool>();
   if (!state[5].is_none()) from.importing.loops = state[5].cast<std::string>();
-  for (const auto& [name, folder] : state[6].cast<py::dict>()) from.importing.packages[py::str(name)] = folder.cast<std::string>();
+  for (const auto& [name, folder] : state[6].cast<py::dict>())
+    from.importing.packages[py::str(name)] = folder.cast<std::string>();
   const py::gil_scoped_release unlocked;
   return read_again(from);
 }
@@ -134,12 +133,17 @@ py::array_t<double> pose(const Kinematics& at, const std::string& body) { return
 void bind_kinematics(py::module_& module) {
   py::class_<LentKinematics>(module, "Kinematics", "Where things are and how they move, for a force that is asked what it does.")
       .def_property_readonly("t", [](const LentKinematics& at) { return at->t(); })
-      .def("q", [](const LentKinematics& at, const std::string& name) { return at->q(name); }, py::arg("coordinate"))
-      .def("v", [](const LentKinematics& at, const std::string& name) { return at->v(name); }, py::arg("coordinate"))
-      .def("u", [](const LentKinematics& at, const std::string& name) { return at->input(name); }, py::arg("input"))
-      .def("z", [](const LentKinematics& at, const std::string& name) { return at->state(name); }, py::arg("state"))
-      .def("pose", [](const LentKinematics& at, const std::string& body) { return pose(*at, body); }, py::arg("body"),
-           "The frame of a body in the world: a 4 x 4 matrix.")
+      .def(
+          "q", [](const LentKinematics& at, const std::string& name) { return at->q(name); }, py::arg("coordinate"))
+      .def(
+          "v", [](const LentKinematics& at, const std::string& name) { return at->v(name); }, py::arg("coordinate"))
+      .def(
+          "u", [](const LentKinematics& at, const std::string& name) { return at->input(name); }, py::arg("input"))
+      .def(
+          "z", [](const LentKinematics& at, const std::string& name) { return at->state(name); }, py::arg("state"))
+      .def(
+          "pose", [](const LentKinematics& at, const std::string& body) { return pose(*at, body); }, py::arg("body"),
+          "The frame of a body in the world: a 4 x 4 matrix.")
       .def(
           "position",
           [](const LentKinematics& at, const std::string& body, const Array& point) {
@@ -198,7 +202,8 @@ TomlValue toml(const py::handle& value) {
     for (const py::handle item : value) items.push_back(toml(item));
     return items;
   }
-  throw InputError({}, "a key has the value " + std::string(py::repr(value)), "a number, a text, true or false, a list or a table");
+  throw InputError({}, "a key has the value " + std::string(py::repr(value)),
+                   "a number, a text, true or false, a list or a table");
 }
 
 Keys keys_of(const py::dict& given) {
@@ -214,8 +219,9 @@ void bind_builder(py::module_& module) {
   });
   py::class_<Builder>(module, "Builder")
       .def(py::init<std::string>())
-      .def("add", [](Builder& b, const std::string& table, const py::dict& keys) { return b.add(table, keys_of(keys)); },
-           py::keep_alive<0, 1>())
+      .def(
+          "add", [](Builder& b, const std::string& table, const py::dict& keys) { return b.add(table, keys_of(keys)); },
+          py::keep_alive<0, 1>())
       .def("setting", [](Builder& b, const std::string& key, const py::object& value) { b.setting(key, toml(value)); })
       .def("parameter", [](Builder& b, const std::string& key, const py::object& value) { b.parameter(key, toml(value)); })
       .def("force", [](Builder& b, const py::object& apply, const std::string& name, const py::object& potential,
@@ -233,9 +239,8 @@ void bind_model(py::module_& module) {
       .def_static("from_file", from_file)
       .def_static("from_string", from_string)
       .def("with_parameters", with_parameters)
-      .def("with_force",
-           [](const Mechanism& model, const py::object& apply, const std::string& name, const py::object& potential,
-              const py::object& power) { return model.with(custom_force(apply, name, potential, power)); })
+      .def("with_force", [](const Mechanism& model, const py::object& apply, const std::string& name, const py::object& potential,
+                            const py::object& power) { return model.with(custom_force(apply, name, potential, power)); })
       .def_property_readonly("name", &Mechanism::name)
       .def_property_readonly("text", [](const Mechanism& model) { return model.spec().source_text; })
       .def("names",

@@ -44,9 +44,8 @@ class Live {
   }
 
   void add_controller(py::handle self, double period, py::object act) {
-    run().controller(period, [this, self, place = controllers_.size()](Run&) {
-      with_python([&] { controllers_[place](self); });
-    });
+    run().controller(period,
+                     [this, self, place = controllers_.size()](Run&) { with_python([&] { controllers_[place](self); }); });
     controllers_.push_back(std::move(act));
   }
   std::vector<py::object>& controllers() { return controllers_; }
@@ -201,7 +200,8 @@ void bind_simulation(py::module_& module) {
                      type->ht_type.tp_clear = clear;
                    }))
       .def(py::init<const Mechanism&, const py::dict&>())
-      .def_property_readonly("t", [](Live& live) { return live.run().t(); }, "The time, s.")
+      .def_property_readonly(
+          "t", [](Live& live) { return live.run().t(); }, "The time, s.")
       .def_property(
           "q", [](Live& live) { return array(live.run().state().q); },
           [](Live& live, const Array& q) { set_state(live, q, {}, {}, {}); },
@@ -216,7 +216,10 @@ void bind_simulation(py::module_& module) {
       .def("set_state", set_state, py::arg("q") = py::none(), py::arg("v") = py::none(), py::arg("t") = py::none(),
            py::arg("z") = py::none(), "Goes on from another state, which is moved onto the constraints.")
       .def_property(
-          "u", [](const py::object& self) { return Inputs{self, self.cast<Live&>()}; },
+          "u",
+          [](const py::object& self) {
+            return Inputs{self, self.cast<Live&>()};
+          },
           [](Live& live, const std::map<std::string, double>& values) {
             for (const auto& [name, value] : values) live.run().input(name) = value;
           },
@@ -233,8 +236,9 @@ void bind_simulation(py::module_& module) {
             });
           },
           "Back to the start. Inputs are as the model has them; controllers stay.")
-      .def("save", [](Live& live) { return std::const_pointer_cast<SavedRun>(live.move([](Run& run) { return run.save(); })); },
-           "All that is to be known to go on from here, inputs included.")
+      .def(
+          "save", [](Live& live) { return std::const_pointer_cast<SavedRun>(live.move([](Run& run) { return run.save(); })); },
+          "All that is to be known to go on from here, inputs included.")
       .def(
           "restore",
           [](Live& live, const SavedRun& saved) {
@@ -244,10 +248,10 @@ void bind_simulation(py::module_& module) {
             });
           },
           py::arg("saved"), "Goes back, or on, to what a simulation of the same model and options saved.")
-      .def("add_controller", [](const py::object& self, double period, const py::object& act) {
-        self.cast<Live&>().add_controller(self, period, act);
-      })
-      .def_property_readonly("columns", [](Live& live) { return live.run().columns(); }, "Names of the numbers of row().")
+      .def("add_controller", [](const py::object& self, double period,
+                                const py::object& act) { self.cast<Live&>().add_controller(self, period, act); })
+      .def_property_readonly(
+          "columns", [](Live& live) { return live.run().columns(); }, "Names of the numbers of row().")
       .def(
           "row",
           [](Live& live) {
@@ -255,18 +259,21 @@ void bind_simulation(py::module_& module) {
             return array(row.data(), static_cast<py::ssize_t>(row.size()));
           },
           "What an output row of this instant would be.")
-      .def("__getitem__", [](Live& live, const std::string& column) { return live.run().value(column); }, py::arg("column"),
-           "A number of row(): s[\"energy.total\"].")
-      .def("position", [](Live& live, const std::string& name) { return live.run().q(name); }, py::arg("coordinate"),
-           "The position of one coordinate, by name; of joints that are cut too.")
-      .def("velocity", [](Live& live, const std::string& name) { return live.run().v(name); }, py::arg("coordinate"))
-      .def("evaluate", &Live::evaluate,
-           "The mechanism at this instant: everything that can be asked of it.")
-      .def("forward_dynamics",
-           [](Live& live) {
-             return evaluated(live, [](Evaluation& at) { return py::make_tuple(array(at.vdot()), array(at.lambda())); });
-           },
-           "Accelerations and multipliers of the constraints.")
+      .def(
+          "__getitem__", [](Live& live, const std::string& column) { return live.run().value(column); }, py::arg("column"),
+          "A number of row(): s[\"energy.total\"].")
+      .def(
+          "position", [](Live& live, const std::string& name) { return live.run().q(name); }, py::arg("coordinate"),
+          "The position of one coordinate, by name; of joints that are cut too.")
+      .def(
+          "velocity", [](Live& live, const std::string& name) { return live.run().v(name); }, py::arg("coordinate"))
+      .def("evaluate", &Live::evaluate, "The mechanism at this instant: everything that can be asked of it.")
+      .def(
+          "forward_dynamics",
+          [](Live& live) {
+            return evaluated(live, [](Evaluation& at) { return py::make_tuple(array(at.vdot()), array(at.lambda())); });
+          },
+          "Accelerations and multipliers of the constraints.")
       .def(
           "inverse_dynamics",
           [](Live& live, const Array& vdot, const std::vector<std::string>& actuators) {
@@ -276,8 +283,7 @@ void bind_simulation(py::module_& module) {
           },
           py::arg("vdot"), py::arg("actuators") = std::vector<std::string>(),
           "Forces along `actuators` (default: all coordinates) which, beside those of the model, make it accelerate by vdot.")
-      .def("mass_matrix",
-           [](Live& live) { return evaluated(live, [](Evaluation& at) { return array(at.mass_matrix()); }); })
+      .def("mass_matrix", [](Live& live) { return evaluated(live, [](Evaluation& at) { return array(at.mass_matrix()); }); })
       .def(
           "jacobian",
           [](Live& live, const std::string& body, const Array& point) {
@@ -286,22 +292,22 @@ void bind_simulation(py::module_& module) {
           },
           py::arg("body"), py::arg("at") = std::vector<double>{0, 0, 0},
           "6 x n: velocity of a point of the body, which is given in its frame, then its angular velocity; world axes.")
-      .def("reaction",
-           [](Live& live, const std::string& name) {
-             return evaluated(live, [&](Evaluation& at) { return load(at.reaction(name)); });
-           },
-           py::arg("name"), "Force and torque that a joint or closure transmits to its child or b, there; world axes.")
-      .def("pose",
-           [](Live& live, const std::string& body) {
-             return evaluated(live, [&](Evaluation& at) { return array(MatX<double>(at.kinematics().pose(body).matrix())); });
-           },
-           py::arg("body"), "The frame of a body in the world: a 4 x 4 matrix.")
-      .def_property_readonly(
-          "kinetic_energy",
-          [](Live& live) { return evaluated(live, [](Evaluation& at) { return at.kinetic_energy(); }); })
-      .def_property_readonly("potential_energy", [](Live& live) {
-        return evaluated(live, [](Evaluation& at) { return at.potential_energy(); });
-      });
+      .def(
+          "reaction",
+          [](Live& live, const std::string& name) {
+            return evaluated(live, [&](Evaluation& at) { return load(at.reaction(name)); });
+          },
+          py::arg("name"), "Force and torque that a joint or closure transmits to its child or b, there; world axes.")
+      .def(
+          "pose",
+          [](Live& live, const std::string& body) {
+            return evaluated(live, [&](Evaluation& at) { return array(MatX<double>(at.kinematics().pose(body).matrix())); });
+          },
+          py::arg("body"), "The frame of a body in the world: a 4 x 4 matrix.")
+      .def_property_readonly("kinetic_energy",
+                             [](Live& live) { return evaluated(live, [](Evaluation& at) { return at.kinetic_energy(); }); })
+      .def_property_readonly("potential_energy",
+                             [](Live& live) { return evaluated(live, [](Evaluation& at) { return at.potential_energy(); }); });
 }
 
 }  // namespace linkwork::python
