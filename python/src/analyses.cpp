@@ -51,6 +51,19 @@ py::tuple inverse_motion_of(const Mechanism& model, const std::vector<std::strin
   return py::make_tuple(parsed(inverse_json(inverse)), inverse.columns, values);
 }
 
+py::object influences(const Mechanism& model, const std::vector<std::string>& measures,
+                      const std::vector<std::string>& parameters, const std::vector<std::string>& starts,
+                      const std::string& method, const py::dict& given) {
+  const RunOptions options = run_options(given);
+  Interruption interruption;
+  py::object answer = found([&] {
+    return sensitivity_json(
+        sensitivity(model, {measures, parameters, starts, method}, options, [&] { return interruption.go_on(); }));
+  });
+  interruption.raise();
+  return answer;
+}
+
 // --- comparisons
 
 using ComparisonText = std::pair<const char*, cli::ComparisonTexts::Text cli::ComparisonTexts::*>;
@@ -141,6 +154,7 @@ void bind_analyses(py::module_& module) {
   module.def("modes",
              [](const Mechanism& model, const std::string& at) { return found([&] { return modes_json(modes(model, at)); }); });
   module.def("inverse", inverse_motion_of);
+  module.def("sensitivity", influences);
   module.def("compare", compared);
   module.def("study", study);
   module.def("methods", methods);
