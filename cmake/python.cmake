@@ -21,7 +21,7 @@ pybind11_add_module(linkwork_python_core MODULE NO_EXTRAS ${python_sources})
 set_target_properties(linkwork_python_core PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package_tree})
 linkwork_compile_options(linkwork_python_core)
 target_include_directories(linkwork_python_core PRIVATE ${PROJECT_SOURCE_DIR})
-target_link_libraries(linkwork_python_core PRIVATE linkwork_commands)
+target_link_libraries(linkwork_python_core PRIVATE linkwork_commands linkwork_studies)
 target_link_options(linkwork_python_core PRIVATE
   -Wl,--exclude-libs,ALL                                  # nothing of ours meets other extension modules
   "-Wl,-rpath,$ORIGIN/libs,--disable-new-dtags")  # where a wheel has the libraries, for those that they need too

@@ -5,7 +5,7 @@
 #include "linkwork/analysis/equilibrium.h"
 #include "linkwork/analysis/inverse_dynamics.h"
 #include "linkwork/analysis/sensitivity.h"
-#include "linkwork/import/robot_file.h"
+#include "linkwork/front/mechanism_parts.h"
 #include "linkwork/io/model_parameters.h"
 #include "linkwork/io/motion_file.h"
 #include "linkwork/simulation/design_fit.h"
@@ -29,26 +29,37 @@ std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at) {
   return find_modes(motion, linearize(motion));
 }
 
-InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators,
-                      const std::filesystem::path& motion, const RunOptions& options, const std::function<bool()>& go_on) {
+InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators, const std::filesystem::path& motion,
+                      const RunOptions& options, const std::function<bool()>& go_on) {
   Spec spec = mechanism.spec();
   apply(options, spec.settings);
   if (!motion.empty()) add_drives(spec, motion, options.end.has_value());
   return inverse_motion(std::make_shared<const Model>(fitted_model(spec)), actuators, go_on);
 }
 
+Sensitivities sensitivity(const Mechanism& mechanism, const SensitivityRequest& request, const RunOptions& options,
+                          const std::function<bool()>& go_on) {
+  const ModelOrigin* const origin = mechanism.parts().origin.get();
+  if (origin == nullptr)
+    throw InputError({}, "forces and modules of a program have no parameters", "a model that is in files or in a text");
+  const auto read = [&](const ModelOrigin& from) {
+    Spec spec = from.read();
+    apply(options, spec.settings);
+    return spec;
+  };
+  const auto read_with = [&](const std::string& name, double value) {
+    ModelOrigin changed = *origin;
+    std::erase_if(changed.set, [&](const auto& each) { return each.first == name; });
+    changed.set.emplace_back(name, fmt::format("{}", value));
+    return read(changed);
+  };
+  const Spec spec = read(*origin);
+  return find_sensitivities(spec, request.measures, request.parameters, request.starts, request.method,
+                            parameters_of(spec, {.set = origin->set}), read_with, go_on);
+}
+
 Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request, const Parameters& parameters) {
-  ReadOptions reading;
-  for (const auto& [name, value] : parameters) reading.set.emplace_back(name, value.text);
-  const Spec spec = read_any_model(file, {}, reading);
-  return find_sensitivities(
-      spec, request.measures, request.parameters, request.starts, request.method, parameters_of(spec, reading),
-      [&](const std::string& name, double value) {
-        ReadOptions changed = reading;
-        std::erase_if(changed.set, [&](const auto& each) { return each.first == name; });
-        changed.set.emplace_back(name, fmt::format("{}", value));
-        return read_any_model(file, {}, changed);
-      });
+  return sensitivity(load(file, parameters), request);
 }
 
 }  // namespace linkwork

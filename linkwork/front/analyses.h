@@ -23,13 +23,15 @@ InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>
 
 /// What sensitivities are asked for.
 struct SensitivityRequest {
-  std::vector<std::string> measures;    // "final(q.theta)", "tip=max(p.tip.x)", "min(...)", "integral(...)"
-  std::vector<std::string> parameters;  // of the model file
+  std::vector<std::string> measures;     // "final(q.theta)", "tip=max(p.tip.x)", "min(...)", "integral(...)"
+  std::vector<std::string> parameters;   // of the model file
   std::vector<std::string> starts = {};  // "q.theta", "v.theta": start values as the model gives them
   std::string method = "auto";           // "forward", "adjoint"; auto chooses by their numbers
 };
-/// How measures of a run of a model file change with parameters and start values. Throws InputError, or SimulationError if the run
-/// fails.
-Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request, const Parameters& parameters = {});
+/// How measures of a run change with parameters and start values. Throws InputError, or SimulationError if the run fails.
+Sensitivities sensitivity(const Mechanism& mechanism, const SensitivityRequest& request, const RunOptions& options = {},
+                          const std::function<bool()>& go_on = {});
+Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request,
+                          const Parameters& parameters = {});
 
 }  // namespace linkwork

@@ -13,7 +13,7 @@ namespace linkwork {
 
 /// Where a model came from: with it the same model can be read again, with other parameters, or in another process.
 struct ModelOrigin {
-  std::filesystem::path file;           // of a text: what stands in messages, and beside which modules are looked for
+  std::filesystem::path file;            // of a text: what stands in messages, and beside which modules are looked for
   std::optional<std::string> text = {};  // that is not in a file
   std::vector<std::pair<std::string, std::string>> set = {};
   ImportOptions importing = {};

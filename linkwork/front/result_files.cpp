@@ -2,7 +2,6 @@
 #include <unordered_map>
 
 #include "linkwork/front/results_source.h"
-#include "linkwork/io/report.h"
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_file.h"
@@ -55,12 +54,18 @@ void Results::Source::draw(std::span<const double> whole_row) {
   drawn->add(row_);
 }
 
+ReportRun report_run(const Results& results) {
+  const Results::Source& source = *results.source;
+  const std::vector<std::string>& shown = source.drawn ? source.drawn_columns : results.columns;
+  ReportRun run{results.summary.model, scene_json(source.spec, *source.model, shown), summary_json(results.summary),
+                source.drawn ? *source.drawn : ThinnedRows(results.columns.size())};
+  for (std::size_t i = 0; !source.drawn && i < results.rows(); ++i) run.rows.add(results.row(i));
+  return run;
+}
+
 std::string Results::report() const {
   if (report_template().empty()) return {};
-  const std::vector<std::string>& shown = source->drawn ? source->drawn_columns : columns;
-  ReportRun run{summary.model, scene_json(source->spec, *source->model, shown), summary_json(summary),
-                source->drawn ? *source->drawn : ThinnedRows(columns.size())};
-  for (std::size_t i = 0; !source->drawn && i < rows(); ++i) run.rows.add(row(i));
+  const ReportRun run = report_run(*this);
   return report_html(report_template(), {&run, 1});
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "linkwork/front/run.h"
-#include "linkwork/io/thinned_rows.h"
+#include "linkwork/io/report.h"
 #include "linkwork/model/model.h"
 
 namespace linkwork {
@@ -27,5 +27,8 @@ struct Results::Source {
   std::vector<std::size_t> places_;  // of the drawn columns among all
   std::vector<double> row_;
 };
+
+/// What the page and pictures show.
+ReportRun report_run(const Results& results);
 
 }  // namespace linkwork

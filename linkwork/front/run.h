@@ -23,10 +23,10 @@ struct Settings;
 struct RunOptions {
   std::optional<std::string> coordinates = {}, formulation = {}, stabilization = {}, integrator = {}, glue = {};
   std::optional<double> end = {}, step = {}, max_step = {}, rtol = {}, atol = {};
-  std::optional<double> every = {};       // s between two rows
-  std::vector<std::string> columns = {};  // of run(): groups, names and patterns, "q", "force.crank.*"; empty: all
-  int threads = 1;                        // of run(): that share the modules of a model
-  std::optional<double> realtime = {};    // of run(): go no faster than so many seconds per second of the clock
+  std::optional<double> every = {};            // s between two rows
+  std::vector<std::string> columns = {};       // of run(): groups, names and patterns, "q", "force.crank.*"; empty: all
+  int threads = 1;                             // of run(): that share the modules of a model
+  std::optional<double> realtime = {};         // of run(): go no faster than so many seconds per second of the clock
   std::optional<std::string> start_from = {};  // "DIR" or "DIR@t": begin with the state of another run, whose results are there
   /// Of run(): a file to save the run in as it goes, for 'linkwork resume'; results are then written to `out` as they come.
   std::optional<std::string> checkpoint = {}, out = {};
@@ -56,8 +56,8 @@ class Results {
   Eigen::Map<const VecX<double>, 0, Eigen::InnerStride<>> operator[](std::string_view column) const;
   double at(std::size_t row, std::string_view column) const { return operator[](column)[static_cast<Eigen::Index>(row)]; }
 
-  /// Writes the files of 'linkwork run': the trajectory ("csv", "hdf5" or "mat"), summary.json, scene.json and, if the library was
-  /// built with the page, report.html. Throws InputError.
+  /// Writes the files of 'linkwork run': the trajectory ("csv", "hdf5" or "mat"), summary.json, scene.json and, if the library
+  /// was built with the page, report.html. Throws InputError.
   void save(const std::filesystem::path& folder, const std::string& format = "csv", bool with_report = true) const;
   /// The page that shows the run, one file; empty if the library was built without it.
   std::string report() const;

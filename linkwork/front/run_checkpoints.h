@@ -16,7 +16,8 @@ namespace linkwork {
 class RunCheckpoints {
  public:
   /// Throws InputError if the file cannot be one, or if a part of the mechanism is a program's.
-  RunCheckpoints(const Mechanism& mechanism, const RunOptions& options, const Spec& spec, const std::vector<std::string>& columns);
+  RunCheckpoints(const Mechanism& mechanism, const RunOptions& options, const Spec& spec,
+                 const std::vector<std::string>& columns);
 
   double every() const { return contents_.request.every; }
   void write(std::span<const double> row) { trajectory_->write(row); }

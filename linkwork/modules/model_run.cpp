@@ -117,7 +117,7 @@ LiveRun make_live_run(const Spec& spec, const OwnModules& modules) {
   LiveRun live;
   const Choice glue = glue_for(spec, modules, live.notes);
   if (glue.name == "none") {
-    live.model = std::make_shared<const Model>(build_model(spec));
+    live.model = std::make_shared<const Model>(fitted_model(spec));
     live.simulation = std::make_unique<Simulation>(live.model);
     return live;
   }

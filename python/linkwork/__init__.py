@@ -17,13 +17,13 @@ from ._errors import InputError, SimulationError
 from ._model import Model
 from ._module import Module
 from ._results import Results
-from ._run import check, compare, equilibrium, inverse, kinematics, linearize, methods, models, modes, run, study
+from ._run import check, compare, equilibrium, inverse, kinematics, linearize, methods, models, modes, run, sensitivity, study
 from ._simulation import Simulation
 
 __version__ = _core.version
 __all__ = ["Answer", "Builder", "Entry", "Evaluation", "Frame", "InputError", "Inputs", "Model", "Module", "Names", "Results",
            "Saved", "Simulation", "SimulationError", "box", "check", "compare", "cylinder", "equilibrium", "inverse", "kinematics",
-           "linearize", "mass", "methods", "models", "modes", "point_mass", "rod", "run", "sphere", "study"]
+           "linearize", "mass", "methods", "models", "modes", "point_mass", "rod", "run", "sensitivity", "sphere", "study"]
 
 _run._READY = str(_Path(__file__).parent / "models")
 _core.set_ready_models(_run._READY)

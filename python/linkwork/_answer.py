@@ -18,10 +18,10 @@ class Answer(dict):
         try:
             return self[name]
         except KeyError:
-            raise AttributeError(f"there is no '{name}', but: {', '.join(map(str, self))}") from None
+            raise AttributeError(f"there is no '{name}', but: {', '.join(map(str, self.keys()))}") from None
 
     def __dir__(self):
-        return [*super().__dir__(), *map(str, self)]
+        return [*super().__dir__(), *map(str, self.keys())]
 
 
 def answer(value):

@@ -110,15 +110,19 @@ class Results:
         ax.legend()
         return ax
 
-    def animate(self, file, *, fps=25, seconds=None, size=(6.4, 4.8), view=None, path=None):
-        """Writes a GIF or an MP4 (if ffmpeg is there) of the motion, without a browser. Needs matplotlib.
+    def animate(self, file="run.gif", *, rate=25.0, speed=1.0, start=None, end=None, size=(960, 720), dark=False, paths=True):
+        """Writes a film of the motion without a browser: a GIF, or an MP4 or WebM if the program ffmpeg is there. Gives its file.
 
-        `seconds` is how long it takes, as long as the motion itself if not given; `view` the axes that are seen, "xy" or "xyz",
-        chosen by the mechanism if not given; `path` names a point sensor whose path is drawn, all of them if not given.
+        `rate` is pictures per second, `speed` simulated seconds per second, `start` and `end` times of the run, `size` pixels;
+        `paths` draws those of point sensors. The mechanism is drawn as in the report.
         """
-        from ._animation import animate
+        self._record.animate(str(file), rate, speed, start, end, size, dark, paths)
+        return Path(file)
 
-        return animate(self._record, self, Path(file), fps, seconds, size, view, path)
+    def picture(self, file, *, t=None, size=(960, 720), dark=False, paths=True):
+        """Writes a picture of the mechanism at the row nearest to t (default: the first): .png or .svg. Gives its file."""
+        self._record.picture(str(file), t, size, dark, paths)
+        return Path(file)
 
     def _repr_html_(self):
         """For notebooks: the report in a frame of its own, which can reach neither the notebook nor the network."""

@@ -180,12 +180,29 @@ def inverse(model, *, actuators=(), motion=None, end=None, every=None):
     >>> i["effort.theta2"].shape == i.t.shape
     True
     """
-    actuators = actuators.split(",") if isinstance(actuators, str) else list(actuators)
-    fields, columns, values = _core.inverse(_model(model)._mechanism, actuators, os.fspath(motion) if motion else "",
+    fields, columns, values = _core.inverse(_model(model)._mechanism, _names(actuators), os.fspath(motion) if motion else "",
                                             {"end": end, "every": every})
     made = Inverse(fields)
     made["columns"], made["values"] = columns, values
     return made
+
+
+def _names(given):
+    return [name for name in given.split(",") if name] if isinstance(given, str) else list(given)
+
+
+def sensitivity(model, measures, *, parameters=(), starts=(), method="auto", end=None):
+    """How measures of a run change with parameters and start values: `measures`, each with name, value and derivatives.
+
+    Measures are texts such as "final(q.theta)", "tip=max(p.tip.x)", "min(...)" and "integral(...)"; starts "q.theta" or "v.theta".
+
+    >>> import linkwork as lw
+    >>> s = lw.sensitivity("pendulum", ["final(q.theta)"], parameters=["l"], end=0.5)
+    >>> abs(s.measures[0].derivatives.l) > 0
+    True
+    """
+    measures = [measures] if isinstance(measures, str) else list(measures)
+    return answer(_core.sensitivity(_model(model)._mechanism, measures, _names(parameters), _names(starts), method, {"end": end}))
 
 
 def _as_text(value):

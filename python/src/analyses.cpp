@@ -1,3 +1,5 @@
+#include <array>
+
 #include "apps/linkwork/comparison_plan.h"
 #include "apps/linkwork/methods.h"
 #include "linkwork/front/mechanism_parts.h"
@@ -47,6 +49,19 @@ py::tuple inverse_motion_of(const Mechanism& model, const std::vector<std::strin
   double* to = values.mutable_data();
   for (const std::vector<double>& row : inverse.rows) to = std::copy(row.begin(), row.end(), to);
   return py::make_tuple(parsed(inverse_json(inverse)), inverse.columns, values);
+}
+
+py::object influences(const Mechanism& model, const std::vector<std::string>& measures,
+                      const std::vector<std::string>& parameters, const std::vector<std::string>& starts,
+                      const std::string& method, const py::dict& given) {
+  const RunOptions options = run_options(given);
+  Interruption interruption;
+  py::object answer = found([&] {
+    return sensitivity_json(
+        sensitivity(model, {measures, parameters, starts, method}, options, [&] { return interruption.go_on(); }));
+  });
+  interruption.raise();
+  return answer;
 }
 
 // --- comparisons
@@ -139,6 +154,7 @@ void bind_analyses(py::module_& module) {
   module.def("modes",
              [](const Mechanism& model, const std::string& at) { return found([&] { return modes_json(modes(model, at)); }); });
   module.def("inverse", inverse_motion_of);
+  module.def("sensitivity", influences);
   module.def("compare", compared);
   module.def("study", study);
   module.def("methods", methods);

@@ -1,4 +1,3 @@
-#include "linkwork/front/mechanism_parts.h"
 #include "python/src/bindings.h"
 
 namespace linkwork::python {
@@ -21,37 +20,10 @@ Evaluation evaluate(const Mechanism& model, const std::optional<Array>& q, const
   return model.evaluate(state, inputs);
 }
 
-/// Poses of all bodies, row by row of positions in the order of Mechanism::positions(): (rows, bodies, 4, 4).
-py::array_t<double> poses(const Mechanism& model, const Array& positions) {
-  const State start = model.start();
-  if (positions.ndim() != 2 || positions.shape(1) != start.q.size())
-    throw InputError({"positions", 0, 0}, "has the wrong shape", "rows of " + std::to_string(start.q.size()) + " numbers");
-  const std::vector<std::string> bodies = model.bodies();
-  const auto rows = positions.shape(0), count = static_cast<py::ssize_t>(bodies.size());
-  py::array_t<double> made({rows, count, py::ssize_t{4}, py::ssize_t{4}});
-  double* to = made.mutable_data();
-  const double* from = positions.data();
-  const py::gil_scoped_release unlocked;
-  System system(*model.model());
-  const ModelNames names(*model.model());
-  const SystemKinematics at(names, system);
-  State state = start;
-  for (py::ssize_t row = 0; row < rows; ++row) {
-    state.q = Eigen::Map<const VecX<double>>(from + row * state.q.size(), state.q.size());
-    system.update(state);
-    for (const std::string& body : bodies) {
-      const Eigen::Matrix<double, 4, 4, Eigen::RowMajor> matrix = at.pose(body).matrix();
-      to = std::copy_n(matrix.data(), 16, to);
-    }
-  }
-  return made;
-}
-
 }  // namespace
 
 void bind_evaluation(py::module_& module) {
   module.def("evaluate", evaluate);
-  module.def("poses", poses);
   py::class_<Evaluation>(module, "Evaluation", R"(A mechanism at one state: M vdot + bias = applied + A' lam, and A vdot = b.
 
 Vectors and matrices are in the order of Model.velocities, rows of constraints in that of `rows`.)")

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/front/model_origin.h"
 #include "linkwork/io/toml_value.h"
@@ -112,7 +114,8 @@ std::function<double(const Kinematics&)> number_from(const py::object& function)
 }
 
 CustomForce custom_force(const py::object& apply, const std::string& name, const py::object& potential, const py::object& power) {
-  CustomForce force{.name = name};
+  CustomForce force;
+  force.name = name;
   force.apply = [kept = Kept(apply)](const Kinematics& at, Forces& forces) {
     with_python([&] {
       const Lending<const Kinematics> lent(at);

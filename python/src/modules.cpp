@@ -1,3 +1,5 @@
+#include <array>
+
 #include "linkwork/modules/module.h"
 #include "python/src/bindings.h"
 

@@ -1,8 +1,6 @@
 #include "apps/linkwork/program.h"
 
-#include "apps/linkwork/commands.h"
 #include "apps/linkwork/model_argument.h"
-#include "apps/linkwork/terminal.h"
 #include "python/src/bindings.h"
 
 namespace linkwork::python {
@@ -18,7 +16,7 @@ static int program(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv;
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   const py::gil_scoped_release unlocked;
-  return cli::exit_code(static_cast<int>(argv.size()), argv.data());
+  return cli::program_main(static_cast<int>(argv.size()), argv.data(), cli::all_commands());
 }
 
 void bind_program(py::module_& module) {

@@ -1,5 +1,7 @@
+#include <array>
+
+#include "linkwork/drawing/film.h"
 #include "linkwork/front/results_source.h"
-#include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "python/src/bindings.h"
 
@@ -17,17 +19,41 @@ py::array values(const py::object& self) {
 }
 
 /// A run, or something like it, which Ctrl-C ends: what there is then comes with KeyboardInterrupt.
-template <class Run>
-py::object interruptible(Run run) {
+template <class Move>
+py::object interruptible(Move move) {
   Interruption interruption;
   Results results;
   {
     const py::gil_scoped_release unlocked;
-    results = run([&] { return interruption.go_on(); });
+    results = move([&] { return interruption.go_on(); });
   }
   py::object made = results_of(std::move(results));
   if (interruption.happened()) raise_with(interruption, made);
   return made;
+}
+
+PictureOptions picture_options(const std::array<int, 2>& size, bool dark, bool paths) {
+  return {.width = size[0], .height = size[1], .dark = dark, .paths = paths};
+}
+
+py::tuple animate(const Results& results, const std::string& file, double rate, double speed, std::optional<double> from,
+                  std::optional<double> to, const std::array<int, 2>& size, bool dark, bool paths) {
+  Interruption interruption;
+  FilmOptions options{.picture = picture_options(size, dark, paths), .rate = rate, .speed = speed, .from = from, .to = to};
+  options.go_on = [&](double) { return interruption.go_on(); };
+  FilmSummary made;
+  {
+    const py::gil_scoped_release unlocked;
+    made = save_film(report_run(results), file, options);
+  }
+  interruption.raise();
+  return py::make_tuple(made.pictures, made.seconds);
+}
+
+void picture(const Results& results, const std::string& file, std::optional<double> t, const std::array<int, 2>& size, bool dark,
+             bool paths) {
+  const py::gil_scoped_release unlocked;
+  save_picture(report_run(results), file, picture_options(size, dark, paths), t);
 }
 
 }  // namespace
@@ -49,8 +75,8 @@ void bind_results(py::module_& module) {
       .def_property_readonly("completed", [](const Results& results) { return results.summary.completed; })
       .def_property_readonly("status", [](const Results& results) { return results.summary.status; })
       .def("summary", [](const Results& results) { return parsed(summary_json(results.summary)); })
-      .def("scene", [](const Results& r) { return parsed(scene_json(r.source->spec, *r.source->model, r.columns)); })
-      .def("mechanism", [](const Results& r) { return Mechanism(r.source->spec); })
+      .def("animate", animate)
+      .def("picture", picture)
       .def("report", &Results::report, py::call_guard<py::gil_scoped_release>())
       .def("save", [](const Results& results, const std::string& folder, const std::string& format, bool report) {
         const py::gil_scoped_release unlocked;

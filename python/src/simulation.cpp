@@ -7,8 +7,6 @@ namespace linkwork::python {
 
 namespace {
 
-using Saved = std::shared_ptr<const SavedRun>;
-
 /// A Run for Python: one thread at a time, interrupted by Ctrl-C, with controllers that Python's garbage collector knows.
 class Live {
  public:

@@ -70,6 +70,19 @@ def test_inverse_drives_the_motion(program, models, tmp_path):
         lw.inverse(m, actuators=["elbow"])
 
 
+def test_sensitivities_are_differences_of_runs(arm):
+    m = lw.Model.from_file("pendulum")
+    found = lw.sensitivity(m, ["final(q.theta)", "work=max(v.theta)"], parameters="l", starts=["q.theta"], end=0.7)
+    assert [measure.name for measure in found.measures][1] == "work"
+    h = 1e-5
+    runs = [lw.run(m.with_parameters(l=1 + sign * h), end=0.7)["q.theta"][-1] for sign in (1, -1)]
+    first = found.measures[0]
+    assert first.value == pytest.approx(lw.run(m, end=0.7)["q.theta"][-1], abs=1e-12)
+    assert first.derivatives.l == pytest.approx((runs[0] - runs[1]) / (2 * h), rel=1e-6)
+    with pytest.raises(lw.InputError, match="of a program"):
+        lw.sensitivity(arm.with_force(lambda at, forces: None), "final(q.shoulder)", parameters="l")
+
+
 def test_kinematics_is_that_of_the_program(program, models, tmp_path):
     program("kinematics", models / "four_bar_driven.toml", "--out", tmp_path / "out", "--quiet", "--end", "0.3")
     rows = np.loadtxt(tmp_path / "out" / "trajectory.csv", delimiter=",", skiprows=1)
