@@ -107,7 +107,11 @@ Status EquationsOfMotion::project(Moment& at) {
   if (formulation_->holds_constraints()) return {};
   unpack_into(at, moved_state_);
   const Status status = project(moved_state_);
-  pack(moved_state_, at);
+  const Eigen::Index nq = moved_state_.q.size(), nv = moved_state_.v.size();
+  if (moved_state_.q != at.y.head(nq) || moved_state_.v != at.y.segment(nq, nv))
+    pack(moved_state_, at);
+  else if (system_.is_of(moved_state_))  // it was looked at, and good enough
+    system_.keep();
   return status;
 }
 

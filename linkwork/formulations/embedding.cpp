@@ -21,17 +21,13 @@ namespace {
 class Embedding : public Formulation {
  public:
   Embedding(const Model& model, const EmbeddingChoice& choice)
-      : groups_(ConstraintTerms(model).groups),
-        compounds_(model.tree, groups_, choice.embed),
-        loops_(model.tree, groups_, &compounds_),
+      : layout_(layout_of(model)),
+        compounds_(model.tree, layout_->groups, choice.embed),
+        loops_(model.tree, layout_->groups, &compounds_),
         all_embedded_(std::ranges::count(choice.embed, 0) == 0),
         shift_(VecX<double>::Zero(model.tree.nv)),
         residual_(shift_) {
-    for (std::size_t g = 0; g < groups_.size(); ++g)
-      for (int c = 0; c < groups_[g].columns(); ++c) {
-        is_embedded_.push_back(choice.embed[g]);
-        group_of_row_.push_back(g);
-      }
+    for (const int g : layout_->group_of) is_embedded_.push_back(choice.embed[static_cast<std::size_t>(g)]);
     node_of_dof_.resize(static_cast<std::size_t>(model.tree.nv));
     for (int i = 0; i < model.tree.size(); ++i) {
       const Node& node = model.tree.nodes[static_cast<std::size_t>(i)];
@@ -139,7 +135,7 @@ class Embedding : public Formulation {
     }
     return most;
   }
-  std::size_t group_of_row(int row) const { return group_of_row_[static_cast<std::size_t>(row)]; }
+  std::size_t group_of_row(int row) const { return static_cast<std::size_t>(layout_->group_of[static_cast<std::size_t>(row)]); }
 
   /// False if the loops cannot be closed from here.
   bool settle(System& system, State& state) {
@@ -175,7 +171,7 @@ class Embedding : public Formulation {
   }
 
   LoopElimination& cut_loops(const System& system) {
-    if (!cut_loops_) cut_loops_.emplace(system.tree(), groups_);
+    if (!cut_loops_) cut_loops_.emplace(linkwork::cut_loops(system.model()));
     return *cut_loops_;
   }
 
@@ -184,7 +180,7 @@ class Embedding : public Formulation {
     int x, y;
   };
 
-  std::vector<ForceColumns> groups_;  // only their pattern
+  std::shared_ptr<const ConstraintLayout> layout_;
   Compounds compounds_;
   LoopElimination loops_;
   std::optional<LoopElimination> cut_loops_;
@@ -193,7 +189,6 @@ class Embedding : public Formulation {
   double fastest_ = 0.0;
   double sharpness_ = 0.0;  // where coordinates were chosen
   std::vector<char> is_embedded_;  // by row
-  std::vector<std::size_t> group_of_row_;
   std::vector<int> node_of_dof_;
   std::vector<std::optional<PlanarLoop>> planar_;  // by closure between frames
   std::vector<Formula> formulas_;                  // in the order they can be applied
@@ -202,7 +197,7 @@ class Embedding : public Formulation {
 
 }  // namespace
 
-EmbeddingChoice embed_all(const Model& model) { return {std::vector<char>(ConstraintTerms(model).groups.size(), 1), true}; }
+EmbeddingChoice embed_all(const Model& model) { return {std::vector<char>(layout_of(model)->groups.size(), 1), true}; }
 
 std::unique_ptr<Formulation> make_embedding(const Model& model, const EmbeddingChoice& choice) {
   return std::make_unique<Embedding>(model, choice);

@@ -30,7 +30,7 @@ namespace {
 class Schur : public Formulation {
  public:
   explicit Schur(const Model& model)
-      : loops_(model.tree, ConstraintTerms(model).groups),
+      : loops_(cut_loops(model)),
         zero_(VecX<double>::Zero(model.row_count())),
         missed_(zero_),
         sizes_(zero_),

@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "linkwork/simulation/recorder.h"
+
 namespace linkwork {
 namespace {
 
@@ -20,7 +22,8 @@ Json solid_json(const SolidSpec& solid) {
 
 class Scene {
  public:
-  Scene(const Spec& spec, const Model& model, std::span<const std::string> columns) : spec_(spec), model_(model) {
+  Scene(const Spec& spec, const Model& model, std::span<const std::string> columns, const SceneMeshes& meshes)
+      : spec_(spec), model_(model), meshes_(meshes.text()) {
     for (std::size_t i = 0; i < model.bodies.size(); ++i) body_of_[model.bodies[i].name] = i;
     for (std::size_t i = 0; i < columns.size(); ++i) column_of_[columns[i]] = i;
     for (const ClosureSpec& closure : spec.closures) closure_of_[closure.name] = &closure;
@@ -30,11 +33,18 @@ class Scene {
     add_closures();
     add_springs();
     add_sensors();
-    add_visuals();
+    add_visuals(meshes);
+    add_forces();
+    add_drives();
+    add_units(columns);
   }
 
   // A model's name may come from a file name, which need not be UTF-8.
-  std::string text() const { return json_.dump(-1, ' ', false, Json::error_handler_t::replace); }
+  std::string text() const {
+    std::string text = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!meshes_.empty()) text.insert(text.size() - 1, ",\"meshes\":" + meshes_);
+    return text;
+  }
 
  private:
   Json settings() const {
@@ -129,6 +139,13 @@ class Scene {
                          {"a", frame(force.a.body, spring.a)},
                          {"b", frame(force.b.body, spring.b)}});
     }
+    for (const Bushing& bushing : model_.bushings) {
+      const ForceSpec& force = spec_.forces[static_cast<std::size_t>(bushing.of)];
+      springs.push_back({{"name", force.name},
+                         {"type", force.type},
+                         {"a", frame(force.a.body, bushing.a)},
+                         {"b", frame(force.b.body, bushing.b)}});
+    }
   }
 
   void add_sensors() {
@@ -141,22 +158,78 @@ class Scene {
     }
   }
 
-  void add_visuals() {
+  void add_visuals(const SceneMeshes& meshes) {
+    constexpr std::array kGrey{0.6, 0.6, 0.6, 1.0};
     for (const VisualSpec& visual : spec_.visuals) {
       const Eigen::Quaterniond& q = visual.frame.rotation;
-      json_["visuals"].push_back(
-          {{"at",
-            {{"body", body_of_.at(visual.frame.body)}, {"p", triple(visual.frame.at)}, {"q", {q.w(), q.x(), q.y(), q.z()}}}},
-           {"shape", visual.shape},
-           {"size", triple(visual.size)},
-           {"radius", visual.radius},
-           {"length", visual.length},
-           {"color", visual.color}});
+      Json drawn{
+          {"at", {{"body", body_of_.at(visual.frame.body)}, {"p", triple(visual.frame.at)}, {"q", {q.w(), q.x(), q.y(), q.z()}}}},
+          {"shape", visual.shape},
+          {"size", triple(visual.size)},
+          {"radius", visual.radius},
+          {"length", visual.length},
+          {"color", visual.color.value_or(kGrey)}};
+      if (visual.shape != "mesh") {
+        json_["visuals"].push_back(std::move(drawn));
+      } else if (const std::vector<SceneMeshes::Part>* const parts = meshes.find(visual.file)) {
+        for (const SceneMeshes::Part& part : *parts) {
+          if (!visual.color) drawn["color"] = part.color.value_or(kGrey);
+          drawn["mesh"] = part.mesh;
+          json_["visuals"].push_back(drawn);
+        }
+      }
+    }
+  }
+
+  /// Those that are applied, and where, with the first of their columns.
+  void add_forces() {
+    Json& forces = json_["forces"] = Json::array();
+    const auto add = [&](int of, const Json& place) {
+      const Force& force = model_.forces[static_cast<std::size_t>(of)];
+      const auto& components = force.kind->components;
+      const std::string name = std::string(force.kind->prefix) + "." + force.label;
+      Json json{{"name", force.label}, {"type", force.kind->name}};
+      json["column"] = components.empty()                ? Json()
+                       : components.front().name.empty() ? column(name)
+                                                         : column(name + "." + components.front().name);
+      json.update(place);
+      forces.push_back(std::move(json));
+    };
+    const auto spec_of = [&](int of) -> const ForceSpec& { return spec_.forces[static_cast<std::size_t>(of)]; };
+    for (const JointForce& force : model_.joint_forces)
+      add(force.of, {{"joint", force.coordinate.joint()}, {"component", force.coordinate.component}});
+    for (const Spring& spring : model_.springs) {
+      const ForceSpec& spec = spec_of(spring.of);
+      add(spring.of, {{"a", frame(spec.a.body, spring.a)}, {"b", frame(spec.b.body, spring.b)}});
+    }
+    for (const BodyWrench& wrench : model_.wrenches) add(wrench.of, {{"at", frame(spec_of(wrench.of).a.body, wrench.at)}});
+  }
+
+  /// The coordinates that drives move: "theta", "slide.angle".
+  void add_drives() {
+    for (const ClosureSpec& closure : spec_.closures)
+      if (closure.type == "drive" || closure.type == "speed-drive") json_["drives"].push_back(closure.joints.front());
+  }
+
+  /// Units of the columns, each with how many columns in a row have it; empty where it is not known.
+  void add_units(std::span<const std::string> columns) {
+    const Recorder recorder(model_);
+    std::unordered_map<std::string_view, std::string_view> unit_of;
+    for (std::size_t c = 0; c < recorder.columns().size(); ++c) unit_of[recorder.columns()[c]] = recorder.units()[c];
+    Json& units = json_["units"] = Json::array();
+    for (const std::string& name : columns) {
+      const auto found = unit_of.find(name);
+      const std::string_view unit = found == unit_of.end() ? std::string_view() : found->second;
+      if (!units.empty() && units.back()[0] == unit)
+        units.back()[1] = units.back()[1].get<int>() + 1;
+      else
+        units.push_back({unit, 1});
     }
   }
 
   const Spec& spec_;
   const Model& model_;
+  const std::string& meshes_;
   std::unordered_map<std::string, std::size_t> body_of_, column_of_;
   std::unordered_map<std::string, const ClosureSpec*> closure_of_;
   Json json_;
@@ -164,8 +237,12 @@ class Scene {
 
 }  // namespace
 
+std::string scene_json(const Spec& spec, const Model& model, std::span<const std::string> columns, const SceneMeshes& meshes) {
+  return Scene(spec, model, columns, meshes).text();
+}
+
 std::string scene_json(const Spec& spec, const Model& model, std::span<const std::string> columns) {
-  return Scene(spec, model, columns).text();
+  return scene_json(spec, model, columns, SceneMeshes(spec));
 }
 
 }  // namespace linkwork
