@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/dense_terms.h"
 #include "linkwork/formulations/partitioned_solution.h"
@@ -50,6 +51,8 @@ class Schur : public Formulation {
     return status.ok() || dense.ok() ? dense : status;
   }
 
+  void forget() override { usual_rank_ = -1; }
+
  private:
   static constexpr double kWeak = 1e-4;       // pivots above it lose no digits that matter
   static constexpr double kLost = 1e-3;       // beyond rounding: the rows' inverse is wrong
@@ -78,6 +81,14 @@ class Schur : public Formulation {
     return most == 0.0 ? 0.0 : most / size_;
   }
 
+  /// By the geometry, where rows first were as they are. The recursion, which measures rows by masses, may lose some where a body has
+  /// next to no inertia about an axis.
+  int usual_rank(System& system) {
+    if (usual_rank_ >= 0) return usual_rank_;
+    std::vector<char> dependent(static_cast<std::size_t>(missed_.size()));
+    return usual_rank_ = missed_.size() <= kMostRowsToRank ? RowRank().decide(system, dependent).rank : 0;
+  }
+
   /// Holds the solution against the rows, where there is reason to, and mends it.
   bool is_solved(System& system, Solution& solution) {
     const bool has_dependent = loops_.rank().rank < system.active_rows(), is_weak = unequal_ || loops_.rank().weakest < kWeak;
@@ -89,7 +100,7 @@ class Schur : public Formulation {
     sizes_ += terms.b.cwiseAbs();
     size_ =
         std::max(sizes_.cwiseQuotient(system.model().units.row).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
-    if (has_dependent && missed(system, true) > kInVain) return false;
+    if (has_dependent && (missed(system, true) > kInVain || loops_.rank().rank < usual_rank(system))) return false;
     if (missed(system, false) > kLost) return false;
     const double enough = 0.1 * accepted();
     if (loans_.empty() && (!is_weak || missed(system, false) <= enough)) return true;
@@ -305,6 +316,7 @@ class Schur : public Formulation {
   bool unequal_;
   double length_;      // of the mechanism
   double size_ = 0.0;  // the largest of the rows' terms
+  int usual_rank_ = -1;
   std::optional<PartitionedSolution> partition_;
   std::vector<Loan> loans_;
 };

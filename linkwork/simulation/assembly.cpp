@@ -246,21 +246,22 @@ class Assembler {
   }
 
   void describe_changes(const State& given, const State& state, AssemblyReport& report) {
+    const double speed = model_.speed(state.v);
     for (const Joint& joint : model_.joints) {
       for (std::size_t k = 0; k < joint.q.size(); ++k)
         note(report, "q." + coordinate_name(joint, joint.kind->positions[k]), given.q[joint.q[k]], state.q[joint.q[k]],
              position_unit(joint, k), joint.position_given);
       for (std::size_t k = 0; k < joint.v.size(); ++k)
         note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), given.v[joint.v[k]], state.v[joint.v[k]],
-             model_.units.velocity[joint.v[k]] * model_.speed(state.v), joint.velocity_given);
-      if (joint.cut) describe_cut(joint, report);
+             model_.units.velocity[joint.v[k]] * speed, joint.velocity_given);
+      if (joint.cut) describe_cut(joint, speed, report);
     }
     std::ranges::stable_sort(report.moved, std::greater{},
                              [](const auto& m) { return std::pair(m.given, std::abs(m.to - m.from)); });
   }
 
   /// Only what was given is worth a word.
-  void describe_cut(const Joint& joint, AssemblyReport& report) {
+  void describe_cut(const Joint& joint, double speed, AssemblyReport& report) {
     if (!joint.position_given && !joint.velocity_given) return;
     constexpr double kTurn = 2.0 * std::numbers::pi;
     std::array<double, 7> q{};
@@ -273,7 +274,7 @@ class Assembler {
     }
     for (std::size_t k = 0; joint.velocity_given && k < joint.kind->velocities.size(); ++k)
       note(report, "v." + coordinate_name(joint, joint.kind->velocities[k]), joint.start_velocity[k], v[k],
-           position_unit(joint, k) * model_.speed(closing_.system().state().v), true);
+           position_unit(joint, k) * speed, true);
   }
 
   double position_unit(const Joint& joint, std::size_t k) const {

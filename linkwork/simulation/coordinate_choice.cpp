@@ -14,6 +14,8 @@ namespace {
 constexpr double kNode = 620, kPlanarNode = 300, kBlockNode = 2100, kSpring = 400, kEvaluation = 500;
 /// Cutting has been there before embedding: to embed must be worth something.
 constexpr double kWorthwhile = 0.95;
+/// Solutions that it takes until what was lent to joints without inertia is taken back.
+constexpr double kRoundsOfLending = 4;
 
 double tree_cost(const Model& model) {
   double cost = kEvaluation + kSpring * static_cast<double>(model.springs.size());
@@ -39,6 +41,16 @@ std::vector<char> embeddable(const Model& model, std::span<const ForceColumns> g
   std::vector<char> fit;
   for (int c : cluster) fit.push_back(rows[static_cast<std::size_t>(c)] <= kMostRows);
   return fit;
+}
+
+/// With all loops embedded by the coordinates just chosen.
+bool has_inertia_embedded(System& system, Compounds& compounds) {
+  constexpr double kHopeless = 1e4;
+  if (!(compounds.factor() < kHopeless)) return false;
+  const std::vector<ForceColumns>& groups = system.terms().groups;
+  LoopElimination loops(system.tree(), groups, &compounds);
+  loops.inward_unforced(system.tree(), system.work(), groups, VecX<double>::Zero(system.terms().rows()));
+  return system.work().massless_node == 0;
 }
 
 std::string closure_name(const Model& model, std::size_t group) {
@@ -73,7 +85,7 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   System system(model);
   system.update(state);
   aba_inertias(model.tree, system.work());
-  const bool has_inertia = system.work().massless_node == 0;
+  const bool lends = system.work().massless_node != 0;
   const std::vector<ForceColumns>& groups = system.terms().groups;
   const LoopElimination& loops = layout_of(model)->elimination(model.tree);
   const std::vector<char> considered = embeddable(model, groups);
@@ -82,6 +94,13 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   update_poses(model.tree, system.work());
   compounds.choose(model.tree, system.work(), groups);
   costs.embed.assign(groups.size(), 0);
+  // Where joints move nothing by themselves, cut loops are solved in several rounds, with inertia that is lent; a compound may have
+  // enough of its own.
+  const bool embeds_all = std::ranges::count(considered, 0) == 0;
+  const bool has_inertia = !lends || (embeds_all && has_inertia_embedded(system, compounds));
+  const double rounds = lends ? kRoundsOfLending : 1.0;
+  costs.ta *= rounds;
+  if (!has_inertia) costs.automatic *= rounds;
   for (const Compounds::Cost& compound : compounds.costs()) {
     CoordinateCosts::Cluster& cluster = costs.clusters.emplace_back();
     cluster.joints = compound.joints;
@@ -89,10 +108,10 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
     cluster.independent = compound.independent;
     cluster.embedded = compound.instructions;
     for (int g : compound.groups) {
-      cluster.cut += loops.costs()[static_cast<std::size_t>(g)];
+      cluster.cut += rounds * loops.costs()[static_cast<std::size_t>(g)];
       cluster.closures.push_back(closure_name(model, static_cast<std::size_t>(g)));
     }
-    cluster.embed = has_inertia && cluster.embedded < kWorthwhile * cluster.cut;
+    cluster.embed = has_inertia && (lends || cluster.embedded < kWorthwhile * cluster.cut);
     for (int g : compound.groups) costs.embed[static_cast<std::size_t>(g)] = cluster.embed;
     costs.ta += cluster.cut;
     costs.ce += cluster.embedded;
