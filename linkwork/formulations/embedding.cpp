@@ -78,7 +78,7 @@ class Embedding : public Formulation {
 
   /// Independent coordinates change between steps only: within one, its stages would not fit together.
   void accept_step(System& system) override {
-    if (fastest_ < kTooFast) return;
+    if (fastest_ < kTooFast && !(sharpness(system.model()) > kSharper * sharpness_)) return;
     if (cut_) compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
     choose(system);
   }
@@ -100,6 +100,7 @@ class Embedding : public Formulation {
   static constexpr double kSettled = 1e-14;     // rad, or lengths of the mechanism
   static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
+  static constexpr double kSharper = 10.0;      // than where they were chosen: the same, as a row that was kept may vanish
   static constexpr double kHopeless = 1e4;      // none is good
   static constexpr double kLongestShift = 0.1;  // the same: beyond it another branch may be closer
   static constexpr int kMostIterations = 10;
@@ -107,7 +108,11 @@ class Embedding : public Formulation {
   void choose(System& system) {
     update_poses(system.tree(), system.work());
     compounds_.choose(system.tree(), system.work(), system.terms().groups, true);
-    if (compounds_.factor() > kTooFast) compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
+    if (compounds_.factor() > kTooFast) {
+      compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
+      compounds_.factor();
+    }
+    sharpness_ = sharpness(system.model());
     formulas_.clear();
     for (const Compounds::Solved& solved : compounds_.order_of_solution()) {
       if (solved.rows.size() != 2) continue;
@@ -117,6 +122,18 @@ class Embedding : public Formulation {
                 y = node_of_dof_[static_cast<std::size_t>(solved.dofs[1])];
       if (planar_[group]->passes(x) && planar_[group]->passes(y)) formulas_.push_back({&*planar_[group], x, y});
     }
+  }
+  /// How far dependent coordinates move when rows are off by their units. It grows where a row that was kept vanishes, even if
+  /// others that were left out then hold the loop as well.
+  double sharpness(const Model& model) {
+    double most = 0.0;
+    for (const double sign : {1.0, -1.0}) {
+      rows_off_ = model.units.row;
+      for (Eigen::Index row = 1; row < rows_off_.size(); row += 2) rows_off_[row] *= sign;
+      compounds_.correction(rows_off_, shift_);
+      most = std::max(most, shift_.cwiseAbs().cwiseQuotient(model.units.velocity).maxCoeff());
+    }
+    return most;
   }
   std::size_t group_of_row(int row) const { return static_cast<std::size_t>(layout_->group_of[static_cast<std::size_t>(row)]); }
 
@@ -170,11 +187,12 @@ class Embedding : public Formulation {
   bool all_embedded_;
   bool cut_ = false;
   double fastest_ = 0.0;
+  double sharpness_ = 0.0;  // where coordinates were chosen
   std::vector<char> is_embedded_;  // by row
   std::vector<int> node_of_dof_;
   std::vector<std::optional<PlanarLoop>> planar_;  // by closure between frames
   std::vector<Formula> formulas_;                  // in the order they can be applied
-  VecX<double> shift_, residual_, given_q_, given_v_;
+  VecX<double> shift_, residual_, given_q_, given_v_, rows_off_;
 };
 
 }  // namespace

@@ -171,6 +171,7 @@ class Builder {
   }
 
   void add_contact_and_friction(const ClosureSpec& spec) {
+    if (!spec.side && !spec.friction) return;
     const auto is_own = [&](const ConstraintRow& r) { return r.closure == spec.name; };
     const auto found = std::ranges::find_if(model_.rows, is_own);
     const int first = static_cast<int>(found - model_.rows.begin());
@@ -179,7 +180,6 @@ class Builder {
     if (spec.side) make_one_sided(spec.name, first, *spec.side, spec.restitution, spec.poisson);
     if (!spec.friction) {
       // What a one-sided closure has beside its contact holds while that does.
-      if (!spec.side) return;
       for (int r = first + 1; r < first + count; ++r) row(r).active = false, row(r).switched = true;
       model_.contacts.back().along = count - 1;
       return;
