@@ -18,6 +18,7 @@
 #include "linkwork/io/motion_file.h"
 #include "linkwork/io/page.h"
 #include "linkwork/io/trajectory_file.h"
+#include "linkwork/simulation/design_fit.h"
 #include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork::cli {
@@ -45,7 +46,7 @@ struct AnalysisOptions {
 };
 
 std::shared_ptr<const Model> read_model(const AnalysisOptions& options) {
-  return std::make_shared<const Model>(build_model(options.model.read()));
+  return std::make_shared<const Model>(fitted_model(options.model.read()));
 }
 
 void print_file(const AnalysisOptions& options, const ResultFolder& folder, const char* file) {
@@ -142,7 +143,7 @@ int find_efforts(const AnalysisOptions& options) {
   if (options.end) spec.settings.end = parse_positive(*options.end, "--end");
   if (options.every) spec.settings.output_every = parse_positive(*options.every, "--every");
   if (options.motion) add_drives(spec, *options.motion, options.end.has_value());
-  const auto model = std::make_shared<const Model>(build_model(spec));
+  const auto model = std::make_shared<const Model>(fitted_model(spec));
   expect_interruption();
   const InverseMotion inverse = inverse_motion(model, names_in(options.actuators.value_or("")), [] { return !interrupted(); });
   const ResultFolder folder(options.out, model->name + "-inverse");

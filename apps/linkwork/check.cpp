@@ -14,6 +14,7 @@
 #include "apps/linkwork/text.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/settings_check.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork::cli {
 namespace {
@@ -182,7 +183,7 @@ struct CheckOptions {
 int check_model(const CheckOptions& options) {
   const Spec spec = options.model.read();
   check_settings(spec.settings);
-  const Model model = build_model(spec);
+  const Model model = fitted_model(spec);
   const CheckReport report = check(model);
   if (options.json)
     print_json(report, model);

@@ -24,12 +24,14 @@ class Response {
 
   VecX<double> at(const VecX<double>& x, const VecX<double>& u) {
     const VecX<double> rates = motion_.rates(x, u);
+    System& system = motion_.evaluator().system();
+    update_accelerations(system.tree(), motion_.evaluator().solution().vdot.data(), system.work());  // which some sensors show
     VecX<double> all(rates.size() + std::ssize(names_));
     all.head(rates.size()) = rates;
     Eigen::Index next = rates.size();
     for (const Sensor& sensor : motion_.model().sensors) {
       const std::size_t count = sensor.kind->components.size();
-      sensor.kind->read(sensor, motion_.evaluator().system(), std::span(all.data() + next, count));
+      sensor.kind->read(sensor, system, std::span(all.data() + next, count));
       next += static_cast<Eigen::Index>(count);
     }
     return all;

@@ -17,7 +17,8 @@ EvaluatedForces::EvaluatedForces(const Model& model)
       friction_force_(model.frictions.size(), Eigen::Vector2d::Zero()),
       joint_forces_(model.joint_forces.size()),
       springs_(model.springs.size()),
-      wrenches_(model.wrenches.size()) {
+      wrenches_(model.wrenches.size()),
+      bushings_(model.bushings.size()) {
   if (!model.custom_forces.empty()) custom_forces_.emplace(model);
   if (std::ranges::any_of(model.bodies, [&](const Body& body) { return model.is_welded(body); }))
     on_bodies_.resize(model.bodies.size());
@@ -46,6 +47,7 @@ void EvaluatedForces::update_forces() {
   apply_joint_forces();
   apply_springs();
   apply_wrenches();
+  apply_bushings();
   if (custom_forces_) power_ += custom_forces_->apply(*this);
   apply_friction();
 }
@@ -174,6 +176,35 @@ void EvaluatedForces::apply_wrenches() {
   }
 }
 
+void EvaluatedForces::apply_bushings() {
+  for (std::size_t i = 0; i < model_->bushings.size(); ++i) {
+    const Bushing& bushing = model_->bushings[i];
+    if (!is_in_force(bushing.of)) continue;
+    const RelativeMotion m = relative_motion(bushing.a, bushing.b);
+    const std::array<Row, 6> rows = Bushing::rows(m);
+    Row sum;
+    double elastic = 0.0, lossy = 0.0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const double rate = rows[k].rate(m), drag = -bushing.damping[k] * rate;
+      const double force = drag - bushing.stiffness[k] * rows[k].value;
+      sum.on_w += force * rows[k].on_w;
+      sum.on_p += force * rows[k].on_p;
+      elastic += (force - drag) * rate;
+      lossy += drag * rate;
+    }
+    add_relative_force(bushing.a, bushing.b, sum, 1.0);
+    bushings_[i] = {{sum.on_w, sum.on_p}, elastic + lossy};
+    power_ += lossy;
+  }
+}
+
+Wrench<double> EvaluatedForces::bushing(std::size_t element) const {
+  const Bushing& bushing = model_->bushings[element];
+  if (!is_in_force(bushing.of)) return {};
+  const Mat3<double> R = pose(bushing.a).R;
+  return {R * bushings_[element].first.n, R * bushings_[element].first.f};
+}
+
 Wrench<double> EvaluatedForces::wrench(std::size_t element) const {
   const BodyWrench& wrench = model_->wrenches[element];
   if (!is_in_force(wrench.of)) return {};
@@ -192,6 +223,7 @@ double EvaluatedForces::power_of(std::size_t force) const {
   add(model_->joint_forces, own.joint_force, [&](std::size_t k) { return joint_forces_[k].power; });
   add(model_->springs, own.spring, [&](std::size_t k) { return springs_[k].power; });
   add(model_->wrenches, own.wrench, [&](std::size_t k) { return wrenches_[k].second; });
+  add(model_->bushings, own.bushing, [&](std::size_t k) { return bushings_[k].second; });
   return power;
 }
 
@@ -248,6 +280,11 @@ double EvaluatedForces::potential_energy() const {
   }
   for (const Spring& spring : model_->springs)
     if (is_in_force(spring.of)) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+  for (const Bushing& bushing : model_->bushings) {
+    if (!is_in_force(bushing.of)) continue;
+    const std::array<Row, 6> rows = Bushing::rows(relative_motion(bushing.a, bushing.b));
+    for (std::size_t k = 0; k < rows.size(); ++k) add(bushing.stiffness[k], rows[k].value);
+  }
   if (custom_forces_) energy += custom_forces_->potential(*this);
   return energy;
 }

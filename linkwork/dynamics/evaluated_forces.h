@@ -33,6 +33,7 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
     return is_in_force(model_->springs[element].of) ? springs_[element].value : 0.0;
   }
   Wrench<double> wrench(std::size_t element) const override;
+  Wrench<double> bushing(std::size_t element) const override;
   /// Work that a force does on the mechanism in unit time, with or without a potential.
   double power_of(std::size_t force) const;
   /// The same of custom forces, by position in Model::custom_forces.
@@ -73,6 +74,7 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
   void apply_joint_forces();
   void apply_springs();
   void apply_wrenches();
+  void apply_bushings();
   void apply_friction();
   void add_to_bodies(const ForceColumns& columns, std::span<const int> bodies, std::span<const double> lambda);
 
@@ -91,6 +93,7 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
   };
   std::vector<Done> joint_forces_, springs_;
   std::vector<std::pair<Wrench<double>, double>> wrenches_;  // on the node, in its axes; power
+  std::vector<std::pair<Wrench<double>, double>> bushings_;  // on b at its origin, in the axes of a; power
   double power_ = 0.0;
 };
 

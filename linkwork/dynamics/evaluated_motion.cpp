@@ -42,6 +42,13 @@ V3 EvaluatedMotion::velocity(const NodeFrame& frame) const {
   return X_WN(frame.node).R * (node.v + node.w.cross(frame.X_NF.p));
 }
 
+V3 EvaluatedMotion::angular_velocity(const NodeFrame& frame) const { return frame.X_NF.R.transpose() * work_[frame.node].w; }
+
+V3 EvaluatedMotion::specific_force(const NodeFrame& frame) const {
+  const V3 acceleration = relative_motion({}, frame, true).pddot;
+  return pose(frame).R.transpose() * (acceleration - model_->settings.gravity);
+}
+
 std::pair<Wrench<double>, Wrench<double>> row_wrenches(const NodeFrame& a, const NodeFrame& b, const Pose<double>& X_AB,
                                                        const Row& row) {
   const V3 f_a = a.X_NF.R * row.on_p, n_a = a.X_NF.R * row.on_w;  // axes of a's node

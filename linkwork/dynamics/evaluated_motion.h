@@ -38,6 +38,9 @@ class EvaluatedMotion : public Observation {
   }
   /// Velocity of a frame's origin, world axes.
   Vec3<double> velocity(const NodeFrame& frame) const override;
+  Vec3<double> angular_velocity(const NodeFrame& frame) const override;
+  /// After update_accelerations().
+  Vec3<double> specific_force(const NodeFrame& frame) const override;
   /// With accelerations at vdot = 0, or, after aba_forward(), the true ones.
   RelativeMotion relative_motion(const NodeFrame& a, const NodeFrame& b, bool with_vdot = false) const;
 

@@ -3,6 +3,7 @@
 #include "linkwork/analysis/equilibrium.h"
 #include "linkwork/analysis/inverse_dynamics.h"
 #include "linkwork/io/motion_file.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork {
 
@@ -28,7 +29,7 @@ InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>
   if (motion.empty()) return inverse_motion(mechanism.model(), actuators);
   Spec spec = mechanism.spec();
   add_drives(spec, motion, false);
-  return inverse_motion(std::make_shared<const Model>(build_model(spec)), actuators);
+  return inverse_motion(std::make_shared<const Model>(fitted_model(spec)), actuators);
 }
 
 }  // namespace linkwork

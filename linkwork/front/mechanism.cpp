@@ -9,6 +9,7 @@
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/import/robot_file.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork {
 
@@ -41,7 +42,7 @@ std::vector<std::string> coordinate_names(const Model& model, const std::vector<
 ParameterValue::ParameterValue(double number) : text(fmt::format("{}", number)) {}
 
 const std::shared_ptr<const Model>& Mechanism::Parts::model() const {
-  std::call_once(model_made_, [&] { model_ = std::make_shared<const Model>(build_model(spec)); });
+  std::call_once(model_made_, [&] { model_ = std::make_shared<const Model>(fitted_model(spec)); });
   return model_;
 }
 

@@ -86,6 +86,7 @@ KeyTable model_keys() {
            {"closure", kTables, kOptional, "constraints that are not joints"},
            {"force", kTables, kOptional, "forces and torques"},
            {"sensor", kTables, kOptional, "additional output columns"},
+           {"visual", kTables, kOptional, "shapes that are only drawn"},
            {"input", kTables, kOptional, "numbers that come from outside"},
            {"state", kTables, kOptional, "continuous states of your own"},
            {"table", kTables, kOptional, "measured curves, which expressions call by their names"},
@@ -96,27 +97,31 @@ KeyTable model_keys() {
 }
 
 KeyTable settings_keys() {
-  return {"settings",
-          "settings",
-          "",
-          {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
-           {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
-           {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
-           {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
-           {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
-           {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
-           {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
-           {"constraint_tolerance", kPositive, kOptional,
-            "how well constraints must hold: in m and rad if given, else lengths relative to the longest distance within a body; "
-            "default `1e-10`"},
-           {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
-           {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
-           {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
-           {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
-           {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
-           {"columns", kTexts, kOptional,
-            "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
-            "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
+  return {
+      "settings",
+      "settings",
+      "",
+      {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
+       {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
+       {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
+       {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
+       {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
+       {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
+       {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
+       {"constraint_tolerance", kPositive, kOptional,
+        "how well constraints must hold: in m and rad if given, else lengths relative to the longest distance within a body; "
+        "default `1e-10`"},
+       {"design_tolerance", kNotNegative, kOptional,
+        "how far frames may be moved, m, to make redundant constraints agree that rounded data set against each other; default "
+        "`0`"},
+       {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
+       {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
+       {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
+       {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
+       {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
+       {"columns", kTexts, kOptional,
+        "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
+        "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
 }
 
 KeyTable body_keys() {
@@ -309,6 +314,25 @@ KeyTable sensor_keys(const std::vector<SensorKind>& kinds) {
                   {"type", kOneOf, kRequired, "what it shows", {}, names_of(kinds)}}};
   add_keys(table.keys, kinds);
   table.keys.push_back(kRepeatKey);
+  return table;
+}
+
+KeyTable visual_keys() {
+  KeyTable table = frame_keys();
+  table.name = table.title = "visual";
+  table.selector = "shape";
+  table.keys.insert(table.keys.begin(),
+                    {"shape", kOneOf, kRequired, "the shape", {}, {"box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"}});
+  table.keys.insert(
+      table.keys.end(),
+      {{"size", kPositiveVector, kRequired, "edge lengths along the axes of the frame, m", {"box"}},
+       {"radii", kPositiveVector, kRequired, "half axes, m", {"ellipsoid"}},
+       {"radius", kPositive, kRequired, "radius, m", {"cylinder", "capsule", "sphere"}},
+       {"length", kNotNegative, kRequired, "length along z, of a capsule without its caps, m", {"cylinder", "capsule"}},
+       {"file", kText, kRequired, "a file of triangles, `.stl`, `.obj` or `.dae`, relative to this one", {"mesh"}},
+       {"scale", kVector, kOptional, "what its coordinates are multiplied by; default `[1, 1, 1]`", {"mesh"}},
+       {"color", kNumbers, kOptional, "red, green, blue and, if given, opacity, from 0 to 1; default: the mesh's own, or grey"},
+       kRepeatKey});
   return table;
 }
 
@@ -532,6 +556,7 @@ std::vector<KeyTable> key_tables(const Kinds& kinds) {
           closure_keys(kinds.closures),
           force_keys(kinds.forces),
           sensor_keys(kinds.sensors),
+          visual_keys(),
           input_keys(),
           state_keys(),
           table_keys(),

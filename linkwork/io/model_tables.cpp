@@ -14,24 +14,6 @@ namespace {
 
 using Eigen::Vector3d;
 
-/// Reads body, at and the rotation, as far as the table has keys for them.
-FrameSpec read_frame(const TableReader& table) {
-  FrameSpec frame;
-  frame.body = table.text("body");
-  frame.place = table.place("body");
-  table.read("at", frame.at);
-  if (table.has("rpy") && table.has("quat")) {
-    throw InputError(table.place("quat"), "the frame has both 'rpy' and 'quat'", "one of them");
-  }
-  if (table.has("quat")) frame.rotation = table.quaternion("quat");
-  if (table.has("rpy")) {
-    const Vector3d rpy = table.vector("rpy");
-    frame.rotation = Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) * Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
-                     Eigen::AngleAxisd(rpy[0], Vector3d::UnitX());
-  }
-  return frame;
-}
-
 FrameSpec read_frame(const TableReader& table, std::string_view key, References& references) {
   FrameSpec frame = read_frame(table.table(key, key_table("frame")));
   references.add_body(frame);
@@ -388,6 +370,7 @@ Settings read_settings(const TableReader& table) {
   table.read("output_every", settings.output_every);
   table.read("constraint_tolerance", settings.constraint_tolerance);
   settings.tolerance_in_metres = table.has("constraint_tolerance");
+  table.read("design_tolerance", settings.design_tolerance);
   table.read("coordinates", settings.coordinates);
   table.read("formulation", settings.formulation);
   table.read("stabilization", settings.stabilization);
@@ -574,13 +557,6 @@ std::shared_ptr<const Curve> read_table(const TableReader& table, const LoadData
   }
   const std::string file = table.text("file");
   return curve_of(table, read_columns(load(file, table.place("file")), file, x, y));
-}
-
-PortSpec read_port(const TableReader& table, References& references) {
-  PortSpec port{table.text("name"), read_frame(table)};
-  if (port.name == "ground") table.fail("name", "is 'ground', which connections use for the world frame", "another name");
-  references.add_body(port.frame);
-  return port;
 }
 
 }  // namespace linkwork

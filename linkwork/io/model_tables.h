@@ -23,6 +23,10 @@ InputSpec read_input(const TableReader& table, const LoadData& load);
 StateSpec read_state(const TableReader& table, References& references);
 std::shared_ptr<const Curve> read_table(const TableReader& table, const LoadData& load);
 PortSpec read_port(const TableReader& table, References& references);
+/// Of a mesh, `file` is as written.
+VisualSpec read_visual(const TableReader& table, References& references);
+/// body, at and the rotation, as far as the table has keys for them.
+FrameSpec read_frame(const TableReader& table);
 /// All but the frames, which the caller takes from the ports.
 ClosureSpec read_connection(const TableReader& table);
 

@@ -161,6 +161,9 @@ Variable Binding::sensor_variable(const std::string& variable, const Place& plac
   for (const SensorSpec& sensor : spec_.sensors)
     if (sensor.type == kind->name) known.push_back(sensor.name);
   if (std::ranges::find(known, name) == known.end()) throw unknown_name(place, fmt::format("{} sensor", kind->name), name, known);
+  if (kind->is_output_only)
+    throw InputError(place, fmt::format("'{}' shows accelerations, which an expression cannot use", variable),
+                     "sensors of positions and velocities: point, body, distance");
   const auto at = std::ranges::find(kind->components, component);
   if (at == kind->components.end())
     throw InputError(place, fmt::format("the {} '{}' has no component '{}'", kind->name, name, component),

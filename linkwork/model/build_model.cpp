@@ -26,6 +26,7 @@ class Builder {
     model_.settings = spec_.settings;
     model_.kinds = spec_.kinds;
     model_.notes = spec_.notes;
+    model_.warnings = spec_.warnings;
     model_.tree.gravity = spec_.settings.gravity;
     const Topology topology = choose_topology(spec_);
     build_tree(topology, binding_, model_);
@@ -246,13 +247,14 @@ class Builder {
     const ForceKind* const kind = find_kind(spec_.kinds->forces, spec.type);
     if (kind == nullptr) throw unknown_name(spec.place, "force type", spec.type, names_of(spec_.kinds->forces));
     const int index = static_cast<int>(model_.forces.size());
-    const std::array before{model_.joint_forces.size(), model_.springs.size(), model_.wrenches.size()};
+    const std::array before{model_.joint_forces.size(), model_.springs.size(), model_.wrenches.size(), model_.bushings.size()};
     model_.forces.push_back(
-        {spec.name, kind, spec.active, labels_[static_cast<std::size_t>(index)], before[0], before[1], before[2]});
+        {spec.name, kind, spec.active, labels_[static_cast<std::size_t>(index)], before[0], before[1], before[2], before[3]});
     kind->build(spec, binding_, model_);
     for (std::size_t k = before[0]; k < model_.joint_forces.size(); ++k) model_.joint_forces[k].of = index;
     for (std::size_t k = before[1]; k < model_.springs.size(); ++k) model_.springs[k].of = index;
     for (std::size_t k = before[2]; k < model_.wrenches.size(); ++k) model_.wrenches[k].of = index;
+    for (std::size_t k = before[3]; k < model_.bushings.size(); ++k) model_.bushings[k].of = index;
   }
 
   void add_sensor(const SensorSpec& spec) {

@@ -180,9 +180,9 @@ struct DryFriction {
 struct Force {
   std::string name;
   const ForceKind* kind = nullptr;
-  bool active = true;                                   // at the start
-  std::string label;                                    // in names of columns: its name, or one that was made for it
-  std::size_t joint_force = 0, spring = 0, wrench = 0;  // its first element of each sort, if it has any
+  bool active = true;                                                // at the start
+  std::string label;                                                 // in names of columns: its name, or one that was made for it
+  std::size_t joint_force = 0, spring = 0, wrench = 0, bushing = 0;  // its first element of each sort, if it has any
 };
 
 /// What forces are made of, beside the joints' own stiffness, damping and friction.
@@ -204,6 +204,24 @@ struct BodyWrench {
   std::array<BoundExpression, 3> force;
   bool in_body_axes = false;
   int of = 0;
+};
+
+/// Springs and dampers in all six directions between two frames: along x, y, z of a; the two components of the smallest rotation
+/// that carries a's z to b's; the angle about z. Both frames are turned so that z is the axis it may turn about freely.
+struct Bushing {
+  NodeFrame a;
+  NodeFrame b;
+  std::array<double, 6> stiffness{}, damping{};
+  int of = 0;
+
+  /// The six quantities with their derivatives.
+  static std::array<Row, 6> rows(const RelativeMotion& m) {
+    std::array<Row, 6> rows;
+    for (int k = 0; k < 3; ++k) rows[static_cast<std::size_t>(k)] = translation_row(m, Vec3<double>::Unit(k));
+    swing_rows(m, rows[3], rows[4]);
+    rows[5] = twist_row(m);
+    return rows;
+  }
 };
 
 /// What an event does, bound to the model.
@@ -271,6 +289,7 @@ struct Model {
   std::vector<JointForce> joint_forces;
   std::vector<Spring> springs;
   std::vector<BodyWrench> wrenches;
+  std::vector<Bushing> bushings;
   std::vector<CustomForce> custom_forces;
   std::vector<Sensor> sensors;
   std::vector<Input> inputs;
@@ -281,8 +300,9 @@ struct Model {
   std::vector<Parameter> parameters;  // that events change
   std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
-  std::vector<std::string> notes;  // those of the Spec, and what was chosen for the user: cut joints
-  int switch_count = 0;            // functions that switch in expressions that act on the motion
+  std::vector<std::string> notes;     // those of the Spec, and what was chosen for the user: cut joints
+  std::vector<std::string> warnings;  // those of the Spec
+  int switch_count = 0;               // functions that switch in expressions that act on the motion
 
   /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.
   struct Units {

@@ -10,6 +10,7 @@
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/one_piece.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/design_fit.h"
 #include "linkwork/transport/thread_team.h"
 
 namespace linkwork {
@@ -21,7 +22,7 @@ Summary run_in_one_piece(const Spec& spec, Transport& world, const ModelRunOptio
     throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
                      spec.modules.empty() ? "a model made of modules" : "a glue other than none");
   if (world.rank() != 0) return {};
-  const auto model = std::make_shared<const Model>(build_model(spec));
+  const auto model = std::make_shared<const Model>(fitted_model(spec));
   Simulation simulation(model);
   if (options.from != nullptr) simulation.restore(*options.from);
   return simulation.run(prepare({simulation, model, nullptr, world}));

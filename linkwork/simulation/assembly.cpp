@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "linkwork/dynamics/diagnosis.h"
+#include "linkwork/simulation/limited_closing.h"
 #include "linkwork/simulation/loop_closing.h"
 
 namespace linkwork {
@@ -170,10 +171,25 @@ class Assembler {
       LoopClosing with_wishes(*wished);
       if (try_all(with_wishes, is_closed ? kNone : kFew)) return;
     }
-    if (is_closed)
+    if (is_closed) {
       state = given;
-    else if (!try_all(closing_, kMany))
-      refuse(closing_.system().terms().phi, "closed", "position");
+      return;
+    }
+    const bool closed = try_all(closing_, kMany);
+    if (LimitedClosing::can_take(model_) && keep_limits(given, {&defaults, &alike}, closed, state)) return;
+    if (!closed) refuse(closing_.system().terms().phi, "closed", "position");
+  }
+
+  /// Loops that are not closed yet, or by joints beyond their limits, are tried in another way.
+  bool keep_limits(const State& given, std::initializer_list<const Willingness*> movable, bool closed, State& state) {
+    const bool has_limits = std::ranges::any_of(model_.joints, [](const Joint& joint) { return joint.limits.has_value(); });
+    if (closed && (!has_limits || LimitedClosing(model_, in_loops_).keeps_limits(state))) return true;
+    for (const Willingness* some : movable) {
+      std::vector<char> nodes;
+      for (const double willing : some->nodes) nodes.push_back(willing != 0.0);
+      if (LimitedClosing(model_, nodes).close(given, state)) return true;
+    }
+    return false;
   }
 
   /// Likewise.

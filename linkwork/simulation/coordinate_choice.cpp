@@ -28,11 +28,11 @@ const Joint* joint_with_armature(const Model& model) {
 }
 
 /// By group: not those of clusters so large that choosing their independent coordinates would take longer than it could save, and
-/// none where constraints come and go, or stand at velocity level, or joints have armatures.
+/// none where constraints come and go, or stand at velocity level.
 std::vector<char> embeddable(const Model& model, std::span<const ForceColumns> groups) {
   constexpr int kMostRows = 250;
   const bool is_permanent = !model.has_events() && std::ranges::all_of(model.rows, &ConstraintRow::is_permanent);
-  if (!is_permanent || joint_with_armature(model) != nullptr) return std::vector<char>(groups.size(), 0);
+  if (!is_permanent) return std::vector<char>(groups.size(), 0);
   const std::vector<int> cluster = loop_clusters(model.tree, groups);
   std::vector<int> rows(groups.size(), 0);
   for (std::size_t g = 0; g < groups.size(); ++g) rows[static_cast<std::size_t>(cluster[g])] += groups[g].columns();
@@ -53,7 +53,7 @@ void check_no_armature(const Model& model) {
     throw InputError(
         model.settings.coordinates.place,
         "coordinates '" + model.settings.coordinates.name + "' cannot be used with the armature of joint '" + joint->name + "'",
-        "the coordinates 'TA'");
+        "the coordinates 'TA' or 'CE'");
 }
 
 std::vector<CatalogInfo> coordinate_choices() {

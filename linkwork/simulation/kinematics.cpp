@@ -132,6 +132,7 @@ Status KinematicSystem::start(Moment& at, VecX<double>& rates, Summary& summary,
   summary.stabilization = summary.integrator = "none";
   summary.energy_drift = std::numeric_limits<double>::quiet_NaN();
   summary.notes = model_->notes;
+  summary.warnings = model_->warnings;
   if (model_->has_events())
     summary.notes.emplace_back("events, contacts and friction are not looked at: constraints are those of the start throughout");
   if (Status status = equations_->evaluate(at, rates); !status.ok()) return status;
