@@ -69,6 +69,7 @@ std::string options_text(const RunOptions& options) {
   for (const auto& [option, value] : options.settings.texts()) text += fmt::format("{} {}\n", option, value);
   for (const auto& [name, given] : {std::pair{"--threads", &options.settings.threads},
                                     {"--realtime", &options.realtime},
+                                    {"--rank-timeout", &options.rank_timeout},
                                     {"--start-from", &options.start_from},
                                     {"--checkpoint-every", &options.checkpoint_every}})
     if (*given) text += fmt::format("{} {}\n", name, **given);
@@ -180,8 +181,12 @@ class Writing {
     });
     // Not before it is clear that there will be a run: a rank that refuses it has not died.
     const bool is_process = job_.options.settings.thread_count() == 1;
-    if (ready.modules != nullptr && is_process)
-      watch_ranks(ready.transport, work_of_ranks(ready.modules->workshop()), advice_after_death(job_));
+    if (ready.modules != nullptr && is_process) {
+      const std::vector<std::string> work = work_of_ranks(ready.modules->workshop());
+      watch_ranks(ready.transport, work, advice_after_death(job_));
+      if (const auto& seconds = job_.options.rank_timeout)
+        watch_silence(ready.transport, parse_positive(*seconds, "--rank-timeout"), work, advice_after_death(job_));
+    }
     Observer observer{.go_on = [] { return !interrupted(); }};
     if (job_.checkpoints) {
       observer.checkpoint = [](const SavedRun&) {};
@@ -222,6 +227,7 @@ int perform_run(const RunOptions& options, const Checkpoint* from, Transport& wo
   together(world, [&](Inputs& inputs) {
     read.emplace(read_job(options, from, inputs));
     options.pace();
+    if (options.rank_timeout) parse_positive(*options.rank_timeout, "--rank-timeout");
   });
   const Job& job = *read;
   Writing writing(job);
@@ -235,6 +241,9 @@ void add_common_options(CLI::App& app, RunOptions& options) {
                  "go no faster than the clock, or FACTOR times as fast, and report how well it kept pace; fixed steps only")
       ->expected(0, 1)
       ->option_text("[FACTOR]");
+  app.add_option("--rank-timeout", options.rank_timeout,
+                 "under mpirun: end the run if a rank does not answer for so long, s, and say which; default: wait for ever")
+      ->option_text("T");
   app.add_flag("--no-report", options.no_report, "write no report.html");
   app.add_flag("--quiet", options.quiet, "print nothing but errors");
 }

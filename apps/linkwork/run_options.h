@@ -21,6 +21,7 @@ struct RunOptions {
   bool quiet = false;
   Text checkpoint, checkpoint_every;
   Text realtime;  // empty: without a factor
+  Text rank_timeout;
   Text start_from;
 
   /// Throws InputError unless it is a positive number; nothing if it was not asked for.

@@ -9,6 +9,7 @@
 
 #include "linkwork/model/binding.h"
 #include "linkwork/model/kinds.h"
+#include "linkwork/modules/coupling_spec.h"
 #include "linkwork/modules/model_module.h"
 #include "linkwork/spatial/so3.h"
 
@@ -29,7 +30,7 @@ class Planner {
   AssemblyPlan plan() {
     plan_.name = spec_.name;
     plan_.settings = spec_.settings;
-    refuse_switching();
+    refuse_homeless();
     check_sensor_cycles(spec_);
     for (const BodySpec& body : spec_.bodies) add_body(body);
     for (const JointSpec& joint : spec_.joints) add_joint(joint);
@@ -64,20 +65,21 @@ class Planner {
     return longest > 0.0 ? longest : 1.0;
   }
 
-  /// Events, stops, contacts and dry friction change what is in force at instants that all modules would have to find together.
-  void refuse_switching() const {
-    const auto refuse = [](const Place& place, const std::string& what) {
-      throw InputError(place, what + " changes what is in force, which modules that are solved apart cannot do", "glue \"none\"");
-    };
-    for (const EventSpec& event : spec_.events) refuse(event.place, fmt::format("event '{}'", event.name));
-    for (const JointSpec& joint : spec_.joints)
-      if (joint.restitution || joint.dry_friction) refuse(joint.place, fmt::format("joint '{}'", joint.name));
-    for (const ClosureSpec& closure : spec_.closures)
-      if (closure.side || closure.friction || !closure.active) refuse(closure.place, fmt::format("closure '{}'", closure.name));
-    for (const ForceSpec& force : spec_.forces)
-      if (!force.active) refuse(force.place, "a force that is switched");
+  /// What would belong to no module.
+  void refuse_homeless() const {
     for (const CustomForce& force : spec_.custom_forces)
       throw InputError({}, fmt::format("the custom force '{}' may act on any module", force.name), "glue \"none\"");
+  }
+
+  /// Whether an event switches the closure or force, or has it bounce.
+  bool is_switched(const std::string& name) const {
+    return std::ranges::any_of(spec_.events, [&](const EventSpec& event) {
+      return std::ranges::any_of(event.actions, [&](const ActionSpec& action) {
+        using Kind = ActionSpec::Kind;
+        const bool switches = action.kind == Kind::kOn || action.kind == Kind::kOff || action.kind == Kind::kBounce;
+        return switches && action.name == name;
+      });
+    });
   }
 
   /// The innermost module whose name stands before a name.
@@ -96,6 +98,7 @@ class Planner {
       part.place = nest < 0 ? spec_.place : spec_.modules[at(nest)].place;
       part.settings = spec_.settings;
       part.kinds = spec_.kinds;
+      part.changing = spec_.changing;
       parts_.push_back(std::move(part));
       plan_.modules.emplace_back();
       ports_.emplace_back();
@@ -113,10 +116,11 @@ class Planner {
 
   void add_joint(const JointSpec& joint) {
     const int module = together(module_of_body(joint.parent.body), module_of_body(joint.child.body));
-    if (module == kSeveral)
-      throw InputError(joint.place, fmt::format("joint '{}' is between bodies of two modules", joint.name),
-                       "a [[connection]] of two ports between modules that are solved apart, or glue \"none\"");
     module_of_joint_[joint.name] = module;
+    if (module == kSeveral) {
+      couple(joint.name, joint.place, [&](CouplingSpec& coupling) { coupling.add(joint); });
+      return;
+    }
     part(module).joints.push_back(joint);
     plan_.modules[at(std::max(module, 0))].joints.push_back(static_cast<int>(&joint - spec_.joints.data()));
   }
@@ -131,7 +135,7 @@ class Planner {
   int module_of_variables(const Expression& expression, int module) const {
     for (const std::string& variable : expression.variables()) {
       const std::size_t dot = variable.find('.');
-      if (dot == std::string::npos || variable.starts_with("u.")) continue;
+      if (dot == std::string::npos || variable.starts_with("u.") || variable.starts_with("@")) continue;
       const std::string name = variable.substr(dot + 1);
       const bool is_coordinate = variable.starts_with("q.") || variable.starts_with("v.");
       const int of = is_coordinate                  ? module_of_coordinate(name)
@@ -220,9 +224,9 @@ class Planner {
     if (const CoordinateClosureKind* const kind = find_kind(spec_.kinds->closures, closure.type)) {
       const int module = module_of_variables(kind->relation(closure), kGround);
       if (module == kSeveral)
-        throw InputError(closure.place, fmt::format("closure '{}' relates coordinates of different modules", closure.name),
-                         "relations within a module, or glue \"none\"");
-      part(module).closures.push_back(closure);
+        couple(closure);
+      else
+        part(module).closures.push_back(closure);
       return;
     }
     const int module = together(module_of_body(closure.a.body), module_of_body(closure.b.body));
@@ -247,12 +251,30 @@ class Planner {
     return {module, static_cast<int>(ports.size()) - 1};
   }
 
+  /// What is neither a constraint of two frames nor a linear spring.
+  template <class Fill>
+  void couple(const std::string& name, const Place& place, Fill fill) {
+    CouplingSpec coupling(spec_, name, place);
+    fill(coupling);
+    plan_.couplings.push_back(coupling.finish());
+    for (const std::string& body : plan_.couplings.back().bodies) {
+      Pose<double> unused;
+      FrameSpec origin;
+      origin.body = body;
+      plan_.couplings.back().ports.push_back(port(origin, unused));
+    }
+  }
+  void couple(const ClosureSpec& closure) {
+    couple(closure.name, closure.place, [&](CouplingSpec& coupling) { coupling.add(closure); });
+  }
+
   void add_connection(const ClosureSpec& closure) {
+    const auto* const kind = find_frame_closure_kind(closure.type);
+    if ((kind && !kind->is_holonomic()) || closure.side || closure.friction || !closure.active || is_switched(closure.name)) {
+      couple(closure);
+      return;
+    }
     Connection connection;
-    if (const auto* const kind = find_frame_closure_kind(closure.type); kind && !kind->is_holonomic())
-      throw InputError(closure.place,
-                       fmt::format("closure '{}' makes bodies of two modules roll or slide on one another", closure.name),
-                       "such closures within a module, or glue \"none\"");
     connection.name = closure.name;
     connection.a = port(closure.a, connection.ground_a);
     connection.b = port(closure.b, connection.ground_b);
@@ -272,7 +294,7 @@ class Planner {
 
   void add_force(const ForceSpec& force, const std::string& name) {
     int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
-    const bool is_linear = !force.law.is_given();
+    const bool is_linear = !force.law.is_given() && force.active && !is_switched(force.name);
     if (module == kSeveral && is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules) {
       SpringLink spring;
       spring.name = name;
@@ -288,9 +310,10 @@ class Planner {
     module = module_of_variables(force.law, module_of_variables(force.value, module));
     for (const Expression& component : force.force) module = module_of_variables(component, module);
     for (const Expression& component : force.torque) module = module_of_variables(component, module);
-    if (module == kSeveral)
-      throw InputError(force.place, "the force depends on coordinates of other modules than the one it acts on",
-                       "expressions of the module's own coordinates, or glue \"none\"");
+    if (module == kSeveral) {
+      couple(name, force.place, [&](CouplingSpec& coupling) { coupling.add(force, name); });
+      return;
+    }
     part(module).forces.push_back(force);
     part(module).forces.back().name = name;
   }
@@ -298,9 +321,9 @@ class Planner {
   void add_sensor(const SensorSpec& sensor) {
     const int module = module_of(sensor);
     if (module == kSeveral)
-      throw InputError(sensor.place, fmt::format("sensor '{}' depends on coordinates of several modules", sensor.name),
-                       "a sensor for each module, or glue \"none\"");
-    part(module).sensors.push_back(sensor);
+      couple(sensor.name, sensor.place, [&](CouplingSpec& coupling) { coupling.add(sensor); });
+    else
+      part(module).sensors.push_back(sensor);
   }
 
   /// Every module stands on its own: its bodies hang on the ground by its own joints.
@@ -366,6 +389,10 @@ std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
   };
   for (const Connection& connection : connections) add(connection.a, connection.b);
   for (const SpringLink& spring : springs) add(spring.a, spring.b);
+  for (const CouplingPlan& coupling : couplings)
+    for (std::size_t a = 0; a < coupling.ports.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b)
+        if (coupling.ports[a].module != coupling.ports[b].module) add(coupling.ports[b], coupling.ports[a]);
   return pairs;
 }
 

@@ -12,6 +12,7 @@
 #include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/modules/module_equations.h"
+#include "linkwork/modules/switched_part.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/limit_watch.h"
 #include "linkwork/simulation/recorder.h"
@@ -116,6 +117,7 @@ class ModelModule : public Module, private ModuleEquations {
     schur_ = formulation.get();
     equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(formulation), adjusting(model_));
     stabilization_ = adjusting(model_);
+    switched_ = std::make_unique<SwitchedPart>(model_, *equations_);
     state_.q.resize(nq());
     state_.v.resize(nv());
     vdot_ = VecX<double>::Zero(nv());
@@ -196,7 +198,10 @@ class ModelModule : public Module, private ModuleEquations {
     System& system = equations_->system();
     schur_->Q = Q;
     schur_->finish(system, vdot_, lambda_);
-    if (level == Level::kAcceleration) return rates(vdot_, lambda_, Q, out);
+    if (level == Level::kAcceleration) {
+      if (switched_->load_count() > 0) switched_->find(lambda_, own_dependent());
+      return rates(vdot_, lambda_, Q, out);
+    }
     if (level == Level::kPosition) {
       vdot_ = -vdot_;
       displace(vdot_, out);
@@ -243,6 +248,7 @@ class ModelModule : public Module, private ModuleEquations {
 
   int dof() const override { return nv() - rank(); }
   int rank() const override { return schur_->loops().rank().rank; }
+  double weakest() const override { return schur_->loops().rank().weakest; }
   std::vector<std::string> redundant() const override {
     const std::vector<char>& dependent = schur_->loops().dependent();
     std::vector<std::string> names;
@@ -254,9 +260,14 @@ class ModelModule : public Module, private ModuleEquations {
   std::vector<double> memory() const override { return equations_->system().memory(); }
   void set_memory(const std::vector<double>& memory) override { equations_->system().set_memory(memory); }
 
+  SwitchedPart* switched() override { return switched_.get(); }
   ModuleEquations* equations() override { return this; }
 
  private:
+  std::vector<char> own_dependent() const {
+    const std::vector<char>& all = schur_->loops().dependent();
+    return {all.begin(), all.begin() + model_.row_count()};
+  }
   int nq() const { return model_.tree.nq; }
   int nv() const { return model_.tree.nv; }
   int nz() const { return static_cast<int>(model_.states.size()); }
@@ -345,6 +356,7 @@ class ModelModule : public Module, private ModuleEquations {
   PortedSchur* schur_ = nullptr;
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Stabilization> stabilization_;
+  std::unique_ptr<SwitchedPart> switched_;
   State state_;
   std::vector<Twist<double>> twists_;
   VecX<double> vdot_, lambda_, bias_;
