@@ -74,7 +74,8 @@ std::function<int()> understood(int argc, const char* const* argv) {
       run_command(*program),       resume_command(*program), compare_command(*program), kinematics_command(*program),
       check_command(*program),     report_command(*program), view_command(*program),    study_command(*program),
       list_command(*program),      new_command(*program),    schema_command(*program),  equilibrium_command(*program),
-      linearize_command(*program), modes_command(*program),  inverse_command(*program), import_command(*program)};
+      linearize_command(*program), modes_command(*program),  inverse_command(*program), sensitivity_command(*program),
+      import_command(*program)};
   for (const Command& command : commands) {
     command.options->allow_extras();
     command.options->group("Commands");

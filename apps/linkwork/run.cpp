@@ -13,6 +13,7 @@
 #include "apps/linkwork/results.h"
 #include "apps/linkwork/run_options.h"
 #include "apps/linkwork/text.h"
+#include "linkwork/analysis/equilibrium.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
@@ -37,6 +38,7 @@ Examples:
   linkwork run four_bar --set torque=0 --end 2 --integrator dopri45 --rtol 1e-10
   linkwork run four_bar --columns q,energy,power.*
   linkwork run four_bar --start-from out/four-bar@2 --out out/later
+  linkwork run measured_car --start-at equilibrium
   linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results
   linkwork run four_bar --end 100 --checkpoint four_bar.ckpt --checkpoint-every 10)";
 
@@ -71,9 +73,27 @@ std::string options_text(const RunOptions& options) {
                                     {"--realtime", &options.realtime},
                                     {"--rank-timeout", &options.rank_timeout},
                                     {"--start-from", &options.start_from},
+                                    {"--start-at", &options.start_at},
                                     {"--checkpoint-every", &options.checkpoint_every}})
     if (*given) text += fmt::format("{} {}\n", name, **given);
   return text + (options.checkpoint ? "--checkpoint\n" : "");
+}
+
+/// The state of --start-at. Throws InputError if there is no such place.
+StartState start_at(const std::string& where, const Spec& spec) {
+  if (where != "equilibrium") throw InputError({"--start-at", 0, 0}, fmt::format("is '{}'", where), "equilibrium");
+  const auto model = std::make_shared<const Model>(build_model(spec));
+  ReducedMotion motion(model);
+  const Equilibrium found = find_equilibrium(model, motion);
+  if (!found.found) throw InputError({"--start-at", 0, 0}, found.status, "a model that can rest near its start");
+  StartState start{"its equilibrium"};
+  for (const auto& [name, value] : found.q) start.values.emplace_back("q." + name, value);
+  for (const Joint& joint : model->joints)
+    for (const std::string& component : joint.kind->velocities)
+      start.values.emplace_back("v." + coordinate_name(joint, component), 0.0);
+  for (std::size_t k = 0; k < model->states.size(); ++k)
+    start.values.emplace_back("z." + model->states[k].name, found.state.z[static_cast<Eigen::Index>(k)]);
+  return start;
 }
 
 /// Reads the model; with checkpoints, the texts of its files are kept for them. A run that goes on reads no files: its checkpoint
@@ -113,6 +133,8 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
     job.start = from->request.start;
   else if (options.start_from)
     job.start = read_start_state(*options.start_from);
+  else if (options.start_at)
+    job.start = start_at(*options.start_at, job.spec);
   for (const auto& [column, value] : job.start.values)
     inputs.add(fmt::format("the start of {}", column), fmt::format("{}", value));
   if (job.start.is_given()) begin_with(job.start, job.spec);
@@ -258,6 +280,8 @@ Command run_command(CLI::App& program) {
   app->add_option("--checkpoint-every", options->checkpoint_every,
                   "simulated time between two checkpoints, s; default a tenth of the whole")
       ->option_text("T");
+  app->add_option("--start-at", options->start_at, "equilibrium: begin at rest where 'linkwork equilibrium' finds it")
+      ->option_text("WHERE");
   app->add_option("--start-from", options->start_from,
                   "begin with the state of another run of a model with the same joints: its last row, or that nearest to t")
       ->option_text("DIR[@t]");

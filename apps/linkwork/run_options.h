@@ -22,7 +22,7 @@ struct RunOptions {
   Text checkpoint, checkpoint_every;
   Text realtime;  // empty: without a factor
   Text rank_timeout;
-  Text start_from;
+  Text start_from, start_at;
 
   /// Throws InputError unless it is a positive number; nothing if it was not asked for.
   std::optional<double> pace() const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -17,5 +18,16 @@ std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at = "equ
 /// InputError if they cannot drive it.
 InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators = {},
                       const std::filesystem::path& motion = {});
+
+/// What sensitivities are asked for.
+struct SensitivityRequest {
+  std::vector<std::string> measures;    // "final(q.theta)", "tip=max(p.tip.x)", "min(...)", "integral(...)"
+  std::vector<std::string> parameters;  // of the model file
+  std::vector<std::string> starts = {};  // "q.theta", "v.theta": start values as the model gives them
+  std::string method = "auto";           // "forward", "adjoint"; auto chooses by their numbers
+};
+/// How measures of a run of a model file change with parameters and start values. Throws InputError, or SimulationError if the run
+/// fails.
+Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request, const Parameters& parameters = {});
 
 }  // namespace linkwork
