@@ -31,6 +31,8 @@ Command import_command(CLI::App& program);
 Command schema_command(CLI::App& program);
 Command report_command(CLI::App& program);
 Command view_command(CLI::App& program);
+Command picture_command(CLI::App& program);
+Command animate_command(CLI::App& program);
 Command study_command(CLI::App& program);
 
 }  // namespace linkwork::cli

@@ -152,21 +152,6 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
   return job;
 }
 
-void check_pace(const Job& job, bool fixed_steps) {
-  constexpr double kLongest = 1e9;  // s
-  const std::optional<double> pace = job.options.pace();
-  if (!pace) return;
-  if (!(job.spec.settings.end / *pace <= kLongest))
-    throw InputError({"--realtime", 0, 0},
-                     fmt::format("{} s would take {:.3g} s", job.spec.settings.end, job.spec.settings.end / *pace),
-                     "a larger factor");
-  if (fixed_steps) return;
-  throw InputError(
-      {"--realtime", 0, 0},
-      fmt::format("integrator '{}' chooses its own steps, which no clock can pace", job.spec.settings.integrator.name),
-      "an integrator of fixed steps, such as rk4 or semi-implicit-euler, and --step");
-}
-
 /// Which modules each rank has, in words.
 std::vector<std::string> work_of_ranks(Workshop& workshop) {
   constexpr std::size_t kMost = 8;
@@ -196,7 +181,8 @@ class Writing {
   explicit Writing(const Job& job) : job_(job) {}
 
   Observer prepare(const ReadyRun& ready) {
-    check_pace(job_, ready.simulation.has_fixed_steps());
+    if (const std::optional<double> pace = job_.options.pace())
+      check_pace(*pace, job_.spec.settings, ready.simulation.has_fixed_steps());
     together(ready.transport, [&](Inputs&) {
       if (ready.transport.rank() == 0)
         results_ = std::make_unique<Results>(job_.options, job_.spec, ready.model, ready.simulation, job_.checkpoints, job_.from);

@@ -30,11 +30,11 @@ std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at) {
 }
 
 InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators,
-                      const std::filesystem::path& motion) {
-  if (motion.empty()) return inverse_motion(mechanism.model(), actuators);
+                      const std::filesystem::path& motion, const RunOptions& options, const std::function<bool()>& go_on) {
   Spec spec = mechanism.spec();
-  add_drives(spec, motion, false);
-  return inverse_motion(std::make_shared<const Model>(fitted_model(spec)), actuators);
+  apply(options, spec.settings);
+  if (!motion.empty()) add_drives(spec, motion, options.end.has_value());
+  return inverse_motion(std::make_shared<const Model>(fitted_model(spec)), actuators, go_on);
 }
 
 Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request, const Parameters& parameters) {
