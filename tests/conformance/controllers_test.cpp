@@ -17,7 +17,6 @@ namespace {
 using Eigen::Vector3d;
 using testing::Contains;
 using testing::HasSubstr;
-using testing::Not;
 
 /// Two links with a motor at the first, in the plane; the second hangs on a spring.
 lw::Builder arm() {
