@@ -9,7 +9,7 @@
 namespace linkwork {
 
 AccelerationDerivatives::AccelerationDerivatives(const Model& model)
-    : gradient_(model), loops_(model.tree, ConstraintTerms(model).groups) {}
+    : gradient_(model), loops_(cut_loops(model)) {}
 
 void AccelerationDerivatives::compute(System& system, const Solution& solution) {
   constexpr double kAccepted = 1e-10;

@@ -1,11 +1,10 @@
 #include "linkwork/io/trajectory_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <charconv>
 #include <fstream>
-#include <iterator>
 #include <system_error>
 #include <vector>
 
@@ -23,6 +22,13 @@ std::string header_of(std::span<const std::string> columns) {
   std::string header;
   for (std::size_t i = 0; i < columns.size(); ++i) header += (i == 0 ? "" : ",") + csv_field(columns[i]);
   return header + '\n';
+}
+
+/// As printf's "%.17g" has it: 17 digits are enough to read the same number again.
+void append_number(double value, std::string& text) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 17).ptr;
+  text.append(digits.data(), end);
 }
 
 }  // namespace
@@ -83,7 +89,10 @@ TrajectoryFile::~TrajectoryFile() {
 }
 
 void TrajectoryFile::write(std::span<const double> row) {
-  for (const double value : row) fmt::format_to(std::back_inserter(buffer_), "{:.17g},", value);
+  for (const double value : row) {
+    append_number(value, buffer_);
+    buffer_ += ',';
+  }
   buffer_.back() = '\n';
   ++extent_.rows;
   if (buffer_.size() >= kBlock || std::chrono::steady_clock::now() - flushed_ > kLongest) flush();

@@ -400,7 +400,8 @@ bool TimeLoop::gets_on() {
 /// A fixed step that fails may only be too long: the same interval is tried in short ones before the mechanism is blamed.
 std::string TimeLoop::blame(double h, const std::string& trouble) {
   constexpr int kPieces = 64;
-  if (!has_fixed_steps() || !integrator_->can_repeat()) return trouble;
+  constexpr double kLeftOver = 1e-6;  // of a step, that ended at something else before
+  if (!has_fixed_steps() || !integrator_->can_repeat() || h < kLeftOver * settings_.step) return trouble;
   Moment at = now_;
   VecX<double> rates = rates_;
   integrator_->forget();

@@ -216,4 +216,15 @@ TEST(CustomForceColumns, OfAJointsOwnLawAreToldApart) {
   EXPECT_NEAR(run.at(3, "power.elbow"), -std::pow(run.at(3, "v.elbow"), 2), 1e-12);
 }
 
+/// It is not the step that is to blame.
+TEST(Controllers, OfDataThatEndStopTheRunThereAndSayWhy) {
+  lw::Builder b = arm();
+  b.table("plan", {0, 0.2}, {0, 1}).set("extrapolation", "error");
+  b.torque("shoulder", "plan(t)");
+  const lw::Results run = lw::run(b.build(), {.end = 1.0, .step = 1e-3});
+  EXPECT_FALSE(run.summary.completed);
+  EXPECT_THAT(run.summary.status, HasSubstr("'plan' is asked for its value at"));
+  EXPECT_THAT(run.summary.status, Not(HasSubstr("too long")));
+}
+
 }  // namespace

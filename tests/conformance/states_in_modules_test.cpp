@@ -164,7 +164,7 @@ TEST(StatesInModules, ThatNeedSeveralModulesAreRefused) {
   EXPECT_THAT(refusal("[[state]]\nname = \"both\"\nrate = \"q.left.slide - q.right.slide\"\n"),
               HasSubstr("state 'both' depends on coordinates of several modules; expected a state for each module, or glue"));
   EXPECT_THAT(refusal("[[force]]\ntype = \"torque\"\njoint = \"left.swing\"\nvalue = \"z.right.sum\"\n"),
-              HasSubstr("the force depends on coordinates of other modules"));
+              HasSubstr("uses the state 'right.sum' of another module"));
 }
 
 }  // namespace

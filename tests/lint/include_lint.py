@@ -2,6 +2,7 @@
 """Checks the direction of includes between the folders of the library: include_lint.py SOURCE_DIR.
 
 A file may include its own folder and the folders of lower layers. Folders of one layer do not include one another.
+What is worked on most, the methods and the time loop, is included by few: a change there must not compile everything anew.
 """
 
 import re
@@ -28,6 +29,10 @@ LAYERS = [
 ]
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 ONLY_IN = {"mpi.h": "transport"}
+
+# Headers of a method, a glue or the time loop, and how many sources of the repository a change of one may compile anew.
+LOCAL = re.compile(r"linkwork/(formulations|stabilizations|integrators|modules/glues)/|linkwork/modules/glue\.h|linkwork/simulation/(time_loop|moving_system)\.h")
+MOST_COMPILED = 40
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -84,6 +89,34 @@ def check(path, text):
     return found
 
 
+def compiled_anew(includes):
+    """By header: how many sources include it, directly or not. `includes` has the quoted includes of every file."""
+    count = {}
+    for source in (path for path in includes if path.endswith(".cpp")):
+        reached, waiting = set(), [source]
+        while waiting:
+            for included in includes.get(waiting.pop(), ()):
+                if included not in reached:
+                    reached.add(included)
+                    waiting.append(included)
+        for header in reached:
+            count[header] = count.get(header, 0) + 1
+    return count
+
+
+def check_reach(includes, most=MOST_COMPILED):
+    """The complaints about headers that too many sources see."""
+    return [
+        f"{header}: a change compiles {count} sources anew, more than {most}"
+        for header, count in sorted(compiled_anew(includes).items())
+        if LOCAL.match(header) and count > most
+    ]
+
+
+def quoted_includes(text):
+    return [match[2] for match in map(INCLUDE.match, text.splitlines()) if match and match[1] == '"']
+
+
 def self_check():
     """The rules must accept what is right and refuse what is wrong."""
     right = [
@@ -122,6 +155,9 @@ def self_check():
     ]
     failures = [f"refused, but right: {path}: {line}" for path, line in right if check(path, line)]
     failures += [f"accepted, but wrong: {path}: {line}" for path, line in wrong if not check(path, line)]
+    chain = {"a.cpp": ["b.h"], "b.h": ["linkwork/modules/glue.h"], "c.cpp": ["linkwork/modules/glue.h"], "linkwork/modules/glue.h": ["b.h"]}
+    if check_reach(chain, 2) or len(check_reach(chain, 1)) != 1:
+        failures.append("includes are not counted right")
     return failures
 
 
@@ -132,6 +168,8 @@ def main():
     root = Path(sys.argv[1])
     files = [f for top in ("linkwork", "studies", "apps") for f in sorted((root / top).rglob("*")) if f.suffix in (".h", ".cpp")]
     found = [message for f in files for message in check(f.relative_to(root).as_posix(), f.read_text(encoding="utf-8"))]
+    everything = files + [f for top in ("tests", "bench", "examples") for f in sorted((root / top).rglob("*")) if f.suffix in (".h", ".cpp")]
+    found += check_reach({f.relative_to(root).as_posix(): quoted_includes(f.read_text(encoding="utf-8")) for f in everything})
     if found:
         sys.exit("\n".join(found))
     print(f"{len(files)} files include in the right direction")
