@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <Eigen/SVD>
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
 #include <random>
 
 #include "linkwork/dynamics/redundancy.h"
