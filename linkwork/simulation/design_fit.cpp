@@ -156,7 +156,7 @@ class DesignFit {
       rows_->look_at(sample);
       contradiction_ = std::max(contradiction_, rows_->largest() * rows_->length());
     }
-    return fit() && is_near();
+    return fit() && moves_as_expected() && is_near();
   }
 
   Spec take() {
@@ -300,6 +300,16 @@ class DesignFit {
   Pose<double> model_frame(const FrameSpec& frame) const {
     const auto body = std::ranges::find(model_->bodies, frame.body, &Body::name);
     return body->X_NB * Pose<double>{frame.rotation.toRotationMatrix(), frame.at};
+  }
+
+  /// Whether what was taken for redundant is so now: a short lever or a singular position is none.
+  bool moves_as_expected() {
+    constexpr double kFitted = 1e-7;
+    for (const State& sample : samples_) {
+      rows_->look_at(sample);
+      if (rows_->rank(kFitted) != rank_) return false;
+    }
+    return samples_.size() > 1 || model_->tree.nv == rank_;
   }
 
   /// Whether no frame was moved by more than the tolerance.
