@@ -1,6 +1,7 @@
 // Bundles src/ into self-contained pages, NAME.html, and writes all of them once more as a C++ source for the library.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { deflateSync } from "node:zlib";
 import * as esbuild from "esbuild";
 
 /** The licences of packages of which something is in a bundle, by name; also as files, for those who install the program. */
@@ -16,9 +17,9 @@ function licencesOf(inputs) {
 }
 
 /** Their comments are lost when packages are made small, all but those that are marked: the licences are put back in front. */
-function withLicences(text, inputs) {
+function licenceComment(inputs) {
   const all = licencesOf(inputs);
-  return all.length > 0 ? `/*! This page contains the following.\n\n${all.join("\n")}*/\n${text}` : text;
+  return all.length > 0 ? `/*! This page contains the following.\n\n${all.join("\n")}*/\n` : "";
 }
 
 async function bundle(entry) {
@@ -34,27 +35,38 @@ async function bundle(entry) {
     logLevel: "warning",
     metafile: true,
   });
-  const text = withLicences(result.outputFiles[0].text, Object.keys(result.metafile.inputs));
   // "</script" or "<!--" in the text would end or change the element it stands in.
-  return text.replaceAll(/<\/(script|style)/gi, "<\\/$1").replaceAll("<!--", "<\\!--");
+  const safe = (text) => text.replaceAll(/<\/(script|style)/gi, "<\\/$1").replaceAll("<!--", "<\\!--");
+  return { text: safe(result.outputFiles[0].text), licences: safe(licenceComment(Object.keys(result.metafile.inputs))) };
 }
+
+/** Unpacks the program that stands in the page, and runs it; its licences stay readable in front. */
+const UNPACK = `(async()=>{
+if(!window.DecompressionStream)return document.body.append("This page needs a browser of 2023 or newer.");
+const packed=Uint8Array.from(atob(document.getElementById("program").textContent),(c)=>c.charCodeAt(0));
+const made=document.createElement("script");
+made.textContent=await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+document.body.append(made);
+})();`;
 
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 /** The pages; the library offers each as NAME_template(), declared in linkwork/io/page.h. */
 const pages = [
-  { name: "report", title: "Linkwork report", script: "src/main.ts", style: "src/style.css" },
+  { name: "report", title: "Linkwork report", script: "src/main.ts", style: "src/style.css", packed: true },
   { name: "study", title: "Linkwork study", script: "src/study.ts", style: "src/study.css" },
   { name: "compare", title: "Linkwork comparison", script: "src/compare.ts", style: "src/compare.css" },
 ];
 
-async function build({ title, ...entries }) {
-  const script = await bundle(entries.script);
-  const style = await bundle(entries.style);
+async function build({ title, packed, ...entries }) {
+  const program = await bundle(entries.script);
+  const { text: style } = await bundle(entries.style);
+  const script = program.licences + (packed ? UNPACK : program.text);
+  const packedProgram = packed ? `<script type="text/plain" id="program">${deflateSync(program.text, { level: 9 }).toString("base64")}</script>\n` : "";
   // Only our own script runs, and nothing is fetched; 'linkwork view' alone lets the page ask its own server for new rows.
   const policy = [
     "default-src 'none'",
-    `script-src ${hash(script)}`,
+    `script-src ${hash(script)}${packed ? ` ${hash(program.text)}` : ""}`,
     `style-src ${hash(style)}`,
     "img-src data: blob:",
     "connect-src @LINKWORK_CONNECT@",
@@ -65,7 +77,8 @@ async function build({ title, ...entries }) {
     .replace("@TITLE@", () => title)
     .replace("@POLICY@", () => policy)
     .replace("@STYLE@", () => style)
-    .replace("@SCRIPT@", () => script);
+    .replace("@SCRIPT@", () => script)
+    .replace("<script>", () => `${packedProgram}<script>`);
 }
 
 // String literals are compiled much faster than arrays of numbers.

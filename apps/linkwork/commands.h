@@ -23,6 +23,7 @@ Command equilibrium_command(CLI::App& program);
 Command linearize_command(CLI::App& program);
 Command modes_command(CLI::App& program);
 Command inverse_command(CLI::App& program);
+Command sensitivity_command(CLI::App& program);
 Command check_command(CLI::App& program);
 Command list_command(CLI::App& program);
 Command new_command(CLI::App& program);
@@ -30,6 +31,8 @@ Command import_command(CLI::App& program);
 Command schema_command(CLI::App& program);
 Command report_command(CLI::App& program);
 Command view_command(CLI::App& program);
+Command picture_command(CLI::App& program);
+Command animate_command(CLI::App& program);
 Command study_command(CLI::App& program);
 
 }  // namespace linkwork::cli

@@ -10,6 +10,8 @@
 #include <string>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/lists.h"
+#include "apps/linkwork/live_model.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/view_server.h"
 #include "linkwork/io/report.h"
@@ -18,15 +20,23 @@
 namespace linkwork::cli {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kFooter =
-    R"(The page is the run's report; while the run is still going, it follows. Ctrl-C ends the server.
+    R"(Of a run, the page is its report; while the run is still going, it follows. Of a model, the page has a slider for each of its
+parameters and inputs, and runs it anew as they move; with --realtime it runs by the clock, and inputs act at once. Ctrl-C ends the
+server.
 
 Examples:
   linkwork run four_bar --end 1000 --step 1e-4 --quiet &
-  linkwork view out/four-bar)";
+  linkwork view out/four-bar
+  linkwork view four_bar --end 3
+  linkwork view pid_arm --realtime)";
 
 struct ViewOptions {
-  std::string folder;
+  ModelArgument model;  // or the folder of a run
+  SettingsOptions settings;
+  std::optional<std::string> realtime;
   int port = 0;
   bool no_browser = false;
 };
@@ -54,22 +64,37 @@ void open_browser(const std::string& address) {
 int view(const ViewOptions& options) {
   if (report_template().empty())
     throw InputError({}, "this program was built without the report page", "a build with node and npm (LINKWORK_WEB=ON)");
-  read_running(options.folder);  // complains now if it is not a run's folder
+  std::error_code ignored;
+  const fs::path folder = options.model.model;
+  const bool is_run = fs::is_directory(folder, ignored);
   const auto ready = [&](const std::string& address) {
     print("{}\n", address);
     std::fflush(stdout);
     if (!options.no_browser) open_browser(address);
   };
-  serve_run(options.folder, options.port, ready);
-  return kDone;
+  if (is_run) {
+    read_running(folder);  // complains now if it is not a run's folder
+    if (options.realtime) throw InputError({"--realtime", 0, 0}, "a run that is written down has no pace", "a model");
+    serve([&](std::string_view target) { return run_answer(folder, target); }, options.port, ready);
+  }
+  std::optional<double> pace;
+  if (options.realtime) pace = options.realtime->empty() ? 1.0 : parse_positive(*options.realtime, "--realtime");
+  LiveModel model(options.model, options.settings, pace);
+  serve([&](std::string_view target) { return model.answer(target); }, options.port, ready);
 }
 
 }  // namespace
 
 Command view_command(CLI::App& program) {
-  CLI::App* const app = program.add_subcommand("view", "Shows a run in the browser, also while it is going.");
+  CLI::App* const app = program.add_subcommand("view", "Shows a run, or a model with sliders, in the browser.");
   const auto options = std::make_shared<ViewOptions>();
-  app->add_option("DIR", options->folder, "folder that 'linkwork run' writes its results into")->required()->type_name("");
+  options->model.add_to(*app);
+  app->get_option("MODEL")->description(
+      "folder that 'linkwork run' writes its results into; or a model: a file, or the name of a ready one");
+  options->settings.add_to(*app);
+  app->add_option("--realtime", options->realtime, "the model runs by the clock, or FACTOR times as fast, and inputs act at once")
+      ->expected(0, 1)
+      ->option_text("[FACTOR]");
   app->add_option("--port", options->port, "port on 127.0.0.1; default any free one")
       ->option_text("N")
       ->check(CLI::Range(0, 65535));

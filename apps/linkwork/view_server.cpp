@@ -67,7 +67,9 @@ HttpAnswer rows(const fs::path& folder, std::string_view from) {
   return {200, "text/csv", std::move(text), {{"X-Run-Ended", ended ? "1" : "0"}, {"X-Next", next}}};
 }
 
-HttpAnswer answer(const fs::path& folder, std::string_view target) {
+}  // namespace
+
+HttpAnswer run_answer(const fs::path& folder, std::string_view target) {
   constexpr std::string_view kRows = "/rows?from=";
   if (target == "/") return {200, "text/html; charset=utf-8", page(folder)};
   if (target.starts_with(kRows)) return rows(folder, target.substr(kRows.size()));
@@ -76,9 +78,8 @@ HttpAnswer answer(const fs::path& folder, std::string_view target) {
   return {404, "text/plain", "there is no such page\n"};
 }
 
-}  // namespace
-
-void serve_run(const fs::path& folder, int port, const std::function<void(const std::string& address)>& ready) {
+void serve(const std::function<HttpAnswer(std::string_view target)>& answer, int port,
+           const std::function<void(const std::string& address)>& ready) {
   std::unique_ptr<HttpServer> server;
   try {
     server = std::make_unique<HttpServer>(port);
@@ -87,7 +88,7 @@ void serve_run(const fs::path& folder, int port, const std::function<void(const 
                      "a free port, or none to take any");
   }
   ready(server->address());
-  server->serve([&](std::string_view target) { return answer(folder, target); });
+  server->serve(answer);
 }
 
 }  // namespace linkwork::cli

@@ -142,10 +142,10 @@ void MotionResidual::make_patterns(const Model& model) {
     const auto of_forces = force_pattern(model);
     square.insert(square.end(), of_forces.begin(), of_forces.end());
   }
-  const ConstraintTerms terms(model);
-  for (std::size_t g = 0; g < terms.groups.size(); ++g)
-    for (int c = 0; c < terms.groups[g].columns(); ++c)
-      for (int dof : terms.groups[g].support()) rows.emplace_back(terms.first_rows[g] + c, dof);
+  const ConstraintLayout& layout = *layout_of(model);
+  for (std::size_t g = 0; g < layout.groups.size(); ++g)
+    for (int c = 0; c < layout.groups[g].columns(); ++c)
+      for (int dof : layout.groups[g].support()) rows.emplace_back(layout.first_rows[g] + c, dof);
   square_ = matrix_of_pattern(n, n, square);
   rows_ = matrix_of_pattern(m, n, rows);
   groups_ = independent_column_groups(square_);

@@ -284,13 +284,22 @@ class FileReader {
   }
 
   void read_connection_of_ports(const TableReader& table) {
-    ClosureSpec closure = read_connection(table);
     take_name(constraints_, "connection", table);
-    closure.a = frame_of_port(table, "a");
-    closure.b = frame_of_port(table, "b");
-    if (closure.a.body == closure.b.body) {
-      table.fail("b", fmt::format("is on '{}', as is 'a'", closure.a.body), "ports on two different bodies");
+    const auto take_ends = [&](auto& connection) {
+      connection.a = frame_of_port(table, "a");
+      connection.b = frame_of_port(table, "b");
+      if (connection.a.body == connection.b.body)
+        table.fail("b", fmt::format("is on '{}', as is 'a'", connection.a.body), "ports on two different bodies");
+    };
+    if (find_kind(reading_.kinds->forces, table.type()) != nullptr) {
+      ForceSpec force = read_force(table, *reading_.kinds, references_, true);
+      take_name(forces_, "connection", table);
+      take_ends(force);
+      spec_.forces.push_back(std::move(force));
+      return;
     }
+    ClosureSpec closure = read_connection(table, references_);
+    take_ends(closure);
     spec_.closures.push_back(std::move(closure));
   }
 

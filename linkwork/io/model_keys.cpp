@@ -46,11 +46,10 @@ void add_keys(std::vector<Key>& keys, const Kinds& kinds) {
 }
 
 /// Closures between two frames: the joint types except free, which has no rows, and the closures proper.
-Names frame_closure_types(bool with_axis_only, bool holonomic_only = false) {
+Names frame_closure_types(bool with_axis_only) {
   Names names = joint_types([&](const JointKind& kind) { return !kind.rows.empty() && (kind.has_axis || !with_axis_only); });
-  for (const FrameClosureKind& kind : frame_closure_kinds()) {
-    if ((kind.has_axis || !with_axis_only) && (kind.is_holonomic() || !holonomic_only)) names.emplace_back(kind.name);
-  }
+  for (const FrameClosureKind& kind : frame_closure_kinds())
+    if (kind.has_axis || !with_axis_only) names.emplace_back(kind.name);
   return names;
 }
 
@@ -93,7 +92,7 @@ KeyTable model_keys() {
            {"event", kTables, kOptional, "what happens when something crosses zero"},
            {"port", kTables, kOptional, "frames offered for connections"},
            {"module", kTables, kOptional, "other model files used as parts"},
-           {"connection", kTables, kOptional, "constraints between ports"}}};
+           {"connection", kTables, kOptional, "constraints and springs between ports"}}};
 }
 
 KeyTable settings_keys() {
@@ -202,15 +201,37 @@ KeyTable joint_keys() {
            kRepeatKey}};
 }
 
-KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
+/// What closures between frames, those of connections too, say of planes, of contact and of friction. `relations`: closures on
+/// coordinates that are among them.
+void add_contact_keys(std::vector<Key>& keys, const std::vector<CoordinateClosureKind>& relations) {
   const auto frames = frame_closure_kinds();
-  const Names between_frames = frame_closure_types(false);
   const Names on_plane = names_of(frames, [](const FrameClosureKind& kind) { return kind.on_plane; });
   const Names with_contact = names_of(frames, [](const FrameClosureKind& kind) { return kind.has_contact_row(); });
   const Names one_sided = joined(names_of(frames, [](const FrameClosureKind& kind) { return kind.can_open(); }),
                                  names_of(relations, [](const CoordinateClosureKind& kind) { return kind.can_open; }));
   const Names sliding = joined(names_of(frames, [](const FrameClosureKind& kind) { return !kind.is_holonomic(); }),
                                names_of(relations, [](const CoordinateClosureKind& kind) { return kind.can_slide; }));
+  keys.insert(keys.end(), {{"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
+                           {"contact", kBoolean, kOptional,
+                            "whether it keeps the bodies in contact too, or joints do; default `true`", with_contact}});
+  add_keys(keys, frames);
+  add_keys(keys, relations);
+  keys.insert(keys.end(),
+              {kActiveKey,
+               {"one_sided",
+                kOneOf,
+                kOptional,
+                "it only keeps its (first) row from falling below zero, or rising above it",
+                one_sided,
+                {"above", "below"}},
+               {"restitution", kNotNegative, kOptional,
+                "share of the speed that returns from an impact of a one-sided closure: 0 to 1; default `0`", one_sided},
+               {"impact_law", kOneOf, kOptional, kImpactLaw, one_sided, {"newton", "poisson"}},
+               {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding}});
+}
+
+KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
+  const Names between_frames = frame_closure_types(false);
   KeyTable table{"closure",
                  "closure",
                  "type",
@@ -220,27 +241,9 @@ KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
                   {"b", kFrame, kRequired, "the second frame", between_frames},
                   {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true)},
                   kSecondAxisKey,
-                  kPitchKey,
-                  {"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
-                  {"contact", kBoolean, kOptional, "whether it keeps the bodies in contact too, or joints do; default `true`",
-                   with_contact}}};
-  add_keys(table.keys, frames);
-  add_keys(table.keys, relations);
-  table.keys.insert(table.keys.end(), {kActiveKey,
-                                       {"one_sided",
-                                        kOneOf,
-                                        kOptional,
-                                        "it only keeps its (first) row from falling below zero, or rising above it",
-                                        one_sided,
-                                        {"above", "below"}},
-                                       {"restitution", kNotNegative, kOptional,
-                                        "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
-                                        "default `0`",
-                                        one_sided},
-                                       {"impact_law", kOneOf, kOptional, kImpactLaw, one_sided, {"newton", "poisson"}},
-                                       {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
-                                       kComplianceKey,
-                                       kRepeatKey});
+                  kPitchKey}};
+  add_contact_keys(table.keys, relations);
+  table.keys.insert(table.keys.end(), {kComplianceKey, kRepeatKey});
   return table;
 }
 
@@ -277,21 +280,25 @@ KeyTable compliance_keys() {
             "force or torque per rate of the error; default: option `damping` of the formulation"}}};
 }
 
-KeyTable connection_keys() {
+KeyTable connection_keys(std::vector<ForceKind> forces) {
+  std::erase_if(forces, [](const ForceKind& kind) { return !kind.links_modules; });
+  for (ForceKind& kind : forces) leave_out_ends(kind);
+  const Names constraints = frame_closure_types(false);
   KeyTable table{"connection",
                  "connection",
                  "type",
                  {{"name", kName, kRequired, "name of the connection, its own among joints, closures and connections"},
-                  {"type", kOneOf, kRequired, "the type of closure", {}, frame_closure_types(false, true)},
+                  {"type", kOneOf, kRequired, "the type of closure, or of force", {}, joined(constraints, names_of(forces))},
                   {"a", kReference, kRequired, "the first port, or `\"ground\"` for the world frame"},
                   {"b", kReference, kRequired, "the second port, or `\"ground\"`"},
-                  {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true, true)},
+                  {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true)},
                   kSecondAxisKey,
                   kPitchKey}};
-  std::vector<FrameClosureKind> holonomic;
-  std::ranges::copy_if(frame_closure_kinds(), std::back_inserter(holonomic), &FrameClosureKind::is_holonomic);
-  add_keys(table.keys, holonomic);
-  table.keys.insert(table.keys.end(), {kComplianceKey, kRepeatKey});
+  add_contact_keys(table.keys, {});
+  add_keys(table.keys, forces);
+  Key compliance = kComplianceKey;
+  compliance.types = constraints;
+  table.keys.insert(table.keys.end(), {compliance, kRepeatKey});
   return table;
 }
 
@@ -433,6 +440,10 @@ std::string cell_of_types(const KeyTable& table, const Key& key) {
 
 }  // namespace
 
+void leave_out_ends(ForceKind& kind) {
+  std::erase_if(kind.keys, [](const KindKey<ForceSpec>& key) { return key.name == "a" || key.name == "b"; });
+}
+
 std::string_view in_words(KeyKind kind) {
   switch (kind) {
     case kVersion:
@@ -562,7 +573,7 @@ std::vector<KeyTable> key_tables(const Kinds& kinds) {
           table_keys(),
           port_keys(),
           module_keys(),
-          connection_keys(),
+          connection_keys(kinds.forces),
           compliance_keys(),
           dry_friction_keys(),
           event_keys()};

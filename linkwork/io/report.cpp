@@ -78,8 +78,10 @@ std::string label_of(const fs::path& folder) {
 
 }  // namespace
 
-std::string report_html(std::string_view page, std::span<const ReportRun> runs, ReportPrecision precision, bool following) {
-  Json json{{"format", 1}, {"following", following}, {"runs", Json::array()}};
+std::string report_html(std::string_view page, std::span<const ReportRun> runs, ReportPrecision precision, bool following,
+                        std::string_view live) {
+  Json json{{"format", 1}, {"following", following && live.empty()}, {"runs", Json::array()}};
+  if (!live.empty()) json["live"] = parse_json(live);
   for (const ReportRun& run : runs)
     json["runs"].push_back({{"label", run.label},
                             {"scene", parsed(run.scene, run.label)},

@@ -21,9 +21,11 @@ struct ReportRun {
 enum class ReportPrecision { kFloat32, kFloat64 };
 
 /// One self-contained HTML page that shows the runs. The first is drawn, the others as ghosts beside it.
-/// Following: the page asks the server it came from for more rows ('linkwork view').
+/// Following: the page asks the server it came from for more rows ('linkwork view'). Live: what the page needs to know to move
+/// the model (JSON; empty: nothing), in place of following a run.
 std::string report_html(std::string_view page, std::span<const ReportRun> runs,
-                        ReportPrecision precision = ReportPrecision::kFloat32, bool following = false);
+                        ReportPrecision precision = ReportPrecision::kFloat32, bool following = false,
+                        std::string_view live = {});
 
 /// A run from the files it left in its folder: scene.json, trajectory.csv and, once it has ended, summary.json.
 /// Throws InputError if they are not there.

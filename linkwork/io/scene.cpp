@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "linkwork/simulation/recorder.h"
+
 namespace linkwork {
 namespace {
 
@@ -32,6 +34,9 @@ class Scene {
     add_springs();
     add_sensors();
     add_visuals(meshes);
+    add_forces();
+    add_drives();
+    add_units(columns);
   }
 
   // A model's name may come from a file name, which need not be UTF-8.
@@ -173,6 +178,52 @@ class Scene {
           json_["visuals"].push_back(drawn);
         }
       }
+    }
+  }
+
+  /// Those that are applied, and where, with the first of their columns.
+  void add_forces() {
+    Json& forces = json_["forces"] = Json::array();
+    const auto add = [&](int of, const Json& place) {
+      const Force& force = model_.forces[static_cast<std::size_t>(of)];
+      const auto& components = force.kind->components;
+      const std::string name = std::string(force.kind->prefix) + "." + force.label;
+      Json json{{"name", force.label}, {"type", force.kind->name}};
+      json["column"] = components.empty()                ? Json()
+                       : components.front().name.empty() ? column(name)
+                                                         : column(name + "." + components.front().name);
+      json.update(place);
+      forces.push_back(std::move(json));
+    };
+    const auto spec_of = [&](int of) -> const ForceSpec& { return spec_.forces[static_cast<std::size_t>(of)]; };
+    for (const JointForce& force : model_.joint_forces)
+      add(force.of, {{"joint", force.coordinate.joint()}, {"component", force.coordinate.component}});
+    for (const Spring& spring : model_.springs) {
+      const ForceSpec& spec = spec_of(spring.of);
+      add(spring.of, {{"a", frame(spec.a.body, spring.a)}, {"b", frame(spec.b.body, spring.b)}});
+    }
+    for (const BodyWrench& wrench : model_.wrenches) add(wrench.of, {{"at", frame(spec_of(wrench.of).a.body, wrench.at)}});
+  }
+
+  /// The coordinates that drives move: "theta", "slide.angle".
+  void add_drives() {
+    for (const ClosureSpec& closure : spec_.closures)
+      if (closure.type == "drive" || closure.type == "speed-drive") json_["drives"].push_back(closure.joints.front());
+  }
+
+  /// Units of the columns, each with how many columns in a row have it; empty where it is not known.
+  void add_units(std::span<const std::string> columns) {
+    const Recorder recorder(model_);
+    std::unordered_map<std::string_view, std::string_view> unit_of;
+    for (std::size_t c = 0; c < recorder.columns().size(); ++c) unit_of[recorder.columns()[c]] = recorder.units()[c];
+    Json& units = json_["units"] = Json::array();
+    for (const std::string& name : columns) {
+      const auto found = unit_of.find(name);
+      const std::string_view unit = found == unit_of.end() ? std::string_view() : found->second;
+      if (!units.empty() && units.back()[0] == unit)
+        units.back()[1] = units.back()[1].get<int>() + 1;
+      else
+        units.push_back({unit, 1});
     }
   }
 

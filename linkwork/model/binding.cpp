@@ -72,8 +72,9 @@ Binding::Binding(const Spec& spec, const Model& model) : spec_(spec), model_(mod
 }
 
 NodeFrame Binding::frame(const FrameSpec& spec, const Mat3<double>& axes) const {
-  const Body& on = model_.bodies[static_cast<std::size_t>(body(spec.body))];
-  return {on.node, on.X_NB * frame_pose(spec) * Pose<double>{axes, Vec3<double>::Zero()}};
+  const int index = body(spec.body);
+  const Body& on = model_.bodies[static_cast<std::size_t>(index)];
+  return {on.node, on.X_NB * frame_pose(spec) * Pose<double>{axes, Vec3<double>::Zero()}, index};
 }
 
 Coordinate Binding::coordinate(const std::string& name, bool velocity, const Place& place) const {

@@ -35,10 +35,7 @@ class Builder {
     const auto& relations = spec_.kinds->closures;
     for (const ClosureSpec& closure : spec_.closures)
       if (find_kind(relations, closure.type) == nullptr) add_frame_closure(closure);
-    for (const CustomForce& force : spec_.custom_forces)
-      if (!force.apply)
-        throw InputError({}, fmt::format("the custom force '{}' does nothing", force.name), "a function to apply");
-    model_.custom_forces = spec_.custom_forces;
+    for (const CustomForce& force : spec_.custom_forces) add_custom_force(force);
     for (const ParameterSpec& parameter : spec_.changing) model_.parameters.push_back({parameter.name, parameter.value});
     for (const InputSpec& input : spec_.inputs)
       model_.inputs.push_back({input.name, binding_.bind(input.value), input.data, input.is_copy});
@@ -48,7 +45,8 @@ class Builder {
     for (const ClosureSpec& closure : spec_.closures) add_contact_and_friction(closure);
     for (const ForceSpec& force : spec_.forces) add_force(force);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
-    for (const StateSpec& state : spec_.states) model_.states.push_back({state.name, state.start, binding_.bind(state.rate)});
+    for (const StateSpec& state : spec_.states)
+      model_.states.push_back({state.name, state.start, binding_.bind(state.rate), state.is_copy});
     build_events(binding_, model_);
     note_cuts(topology);
     for_each_law(model_, [&](BoundExpression& law, const std::string&) {
@@ -174,6 +172,7 @@ class Builder {
   }
 
   void add_contact_and_friction(const ClosureSpec& spec) {
+    if (!spec.side && !spec.friction) return;
     const auto is_own = [&](const ConstraintRow& r) { return r.closure == spec.name; };
     const auto found = std::ranges::find_if(model_.rows, is_own);
     const int first = static_cast<int>(found - model_.rows.begin());
@@ -182,7 +181,6 @@ class Builder {
     if (spec.side) make_one_sided(spec.name, first, *spec.side, spec.restitution, spec.poisson);
     if (!spec.friction) {
       // What a one-sided closure has beside its contact holds while that does.
-      if (!spec.side) return;
       for (int r = first + 1; r < first + count; ++r) row(r).active = false, row(r).switched = true;
       model_.contacts.back().along = count - 1;
       return;
@@ -226,6 +224,22 @@ class Builder {
       row(closure.first_row + r).switched = !spec.active;
     }
     model_.frame_closures.push_back(std::move(closure));
+  }
+
+  /// It has a name of its own among all forces, if only for the output.
+  void add_custom_force(CustomForce force) {
+    if (!force.apply) throw InputError({}, fmt::format("the custom force '{}' does nothing", force.name), "a function to apply");
+    if (force.name.empty()) force.name = fmt::format("custom{}", model_.custom_forces.size() + 1);
+    if (std::ranges::find(labels_, force.name) != labels_.end() ||
+        std::ranges::find(model_.custom_forces, force.name, &CustomForce::name) != model_.custom_forces.end())
+      throw InputError({}, fmt::format("the name '{}' is taken by another force", force.name), "a name of its own");
+    std::vector<std::string> known;
+    for (const Body& body : model_.bodies) known.push_back(body.name);
+    for (const Joint& joint : model_.joints)
+      for (const std::string& component : joint.kind->velocities) known.push_back(coordinate_name(joint, component));
+    for (const std::string& on : force.columns)
+      if (std::ranges::find(known, on) == known.end()) throw unknown_name({}, "body or joint coordinate", on, known);
+    model_.custom_forces.push_back(std::move(force));
   }
 
   /// Its elements belong to it.

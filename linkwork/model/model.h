@@ -10,6 +10,7 @@
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/index.h"
 #include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/made_once.h"
 #include "linkwork/model/sensors/sensor_kind.h"
 #include "linkwork/model/spec.h"
 #include "linkwork/model/tree.h"
@@ -17,11 +18,13 @@
 namespace linkwork {
 
 struct ForceKind;
+class ConstraintLayout;
 
 /// A frame fixed to a node of the tree.
 struct NodeFrame {
   int node = 0;
   Pose<double> X_NF;
+  int body = 0;  // of those that make up the node, the one it belongs to: in Model::bodies
 };
 
 struct Body {
@@ -30,6 +33,8 @@ struct Body {
   Pose<double> X_NB;
   double mass = 0.0;
   std::optional<SolidSpec> solid;
+  RigidInertia inertia = {};  // about its node, in the node's axes
+  int carrier = -1;           // the joint of the tree that it hangs on; -1: the ground
 };
 
 struct Joint {
@@ -264,6 +269,7 @@ struct UserState {
   std::string name;
   double start = 0.0;
   BoundExpression rate;
+  bool is_copy = false;  // not in the output
 };
 
 /// The mechanism, indexed and ready for the recursions. Immutable once built: shared freely between threads.
@@ -307,6 +313,8 @@ struct Model {
     VecX<double> tolerance;  // by row: what the constraint tolerance is relative to; 1 where the user gave it in m
   };
   Units units;
+  /// What is known of the constraints beforehand: layout_of() (dynamics/constraint_layout.h).
+  MadeOnce<ConstraintLayout> layout;
   /// The largest constraint error, phi or A v - u, in units of the tolerance's.
   double largest_error(const VecX<double>& errors) const {
     return errors.size() == 0 ? 0.0 : errors.cwiseAbs().cwiseQuotient(units.tolerance).maxCoeff();
@@ -317,6 +325,10 @@ struct Model {
   }
 
   int row_count() const { return static_cast<int>(rows.size()); }
+  /// Whether a body is one with the node that carries it, by a weld of the tree.
+  bool is_welded(const Body& body) const {
+    return body.carrier >= 0 && joints[static_cast<std::size_t>(body.carrier)].kind->elements.empty();
+  }
   /// The input of a name; throws InputError if there is none.
   int input_index(const std::string& input) const;
   /// Whether anything can happen between steps.

@@ -176,6 +176,7 @@ struct StateSpec {
   double start = 0.0;
   Expression rate;
   Place place;
+  bool is_copy = false;  // of a module's: the output has it from another
 };
 
 /// One thing an event does.

@@ -98,10 +98,13 @@ std::optional<Model> with_wished_velocities(const Model& model) {
 class Assembler {
  public:
   explicit Assembler(const Model& model) : model_(model), closing_(model), joint_of_(model.tree.nodes.size(), nullptr) {
+    std::vector<std::size_t> node_of(static_cast<std::size_t>(model.tree.nv), 0);  // by the first velocity of a node
+    for (std::size_t i = 1; i < joint_of_.size(); ++i)
+      if (const Node& node = model.tree.nodes[i]; velocity_count(node.kind) > 0) node_of[static_cast<std::size_t>(node.v)] = i;
     for (const Joint& joint : model.joints) {
       if (joint.cut) continue;
-      for (std::size_t i = 1; i < joint_of_.size(); ++i)
-        if (std::ranges::find(joint.v, model.tree.nodes[i].v) != joint.v.end()) joint_of_[i] = &joint;
+      for (const int v : joint.v)
+        if (const std::size_t node = node_of[static_cast<std::size_t>(v)]; node != 0) joint_of_[node] = &joint;
       if (!joint.v.empty() || joint.kind->nv() == 0) continue;
       // A joint with a quaternion that the tree enters from its child.
       const int a = joint.parent.node, b = joint.child.node;

@@ -75,7 +75,7 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   aba_inertias(model.tree, system.work());
   const bool has_inertia = system.work().massless_node == 0;
   const std::vector<ForceColumns>& groups = system.terms().groups;
-  const LoopElimination loops(model.tree, groups);
+  const LoopElimination& loops = layout_of(model)->elimination(model.tree);
   const std::vector<char> considered = embeddable(model, groups);
   Compounds compounds(model.tree, groups, considered);
   compounds.update_rows(model.tree, system.work(), groups);
@@ -109,7 +109,7 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
 
 double predict_free_body_cost(const Model& model) {
   const Model free = fully_augmented(model);
-  const LoopElimination joints(free.tree, ConstraintTerms(free).groups);
+  const LoopElimination& joints = layout_of(free)->elimination(free.tree);
   double cost = tree_cost(free);
   for (double of_group : joints.costs()) cost += of_group;
   return cost;

@@ -22,6 +22,7 @@ LAYERS = [
     {"modules"},
     {"analysis"},
     {"io"},
+    {"drawing"},
     {"import"},
     {"front"},
 ]

@@ -2,7 +2,27 @@
 
 export const bodyColors = ["#3b82c4", "#e2803a", "#4ba06b", "#c9556e", "#8a6cc2", "#c2a233", "#3aa6a6", "#b0703f", "#6c7fd8", "#86a23c"];
 export const lineColors = ["#2f7fd1", "#e0732b", "#2f9e63", "#cf4662", "#8159c6", "#b58a17", "#169a9f", "#a8612d", "#d557a8", "#6b8f1e"];
-export const runColors = ["#2f7fd1", "#e0732b", "#2f9e63", "#cf4662", "#8159c6", "#b58a17"];
+
+/** Colours that differ however many there are: hues by the golden angle after the first ones, which are chosen; lightness in turn. */
+export function distinctColor(index: number): string {
+  if (index < lineColors.length) return lineColors[index];
+  const hue = (index * 137.508) % 360;
+  const [lightness, saturation] = [[42, 72], [58, 55], [34, 60]][index % 3];
+  return hex(hue, saturation / 100, lightness / 100);
+}
+
+/** three's colours know no "hsl()" with spaces, nor do inputs: six digits do for all. */
+function hex(hue: number, saturation: number, lightness: number): string {
+  const reach = saturation * Math.min(lightness, 1 - lightness);
+  const part = (n: number) => {
+    const k = (n + hue / 30) % 12;
+    const value = lightness - reach * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(255 * value)
+      .toString(16)
+      .padStart(2, "0");
+  };
+  return `#${part(0)}${part(8)}${part(4)}`;
+}
 
 export interface Theme {
   background: string;
@@ -15,6 +35,8 @@ export interface Theme {
   closure: string;
   trace: string;
   force: string;
+  applied: string;
+  select: string;
   spring: string;
 }
 
@@ -29,6 +51,8 @@ const light: Theme = {
   closure: "#d6336c",
   trace: "#d6336c",
   force: "#d9480f",
+  applied: "#1864ab",
+  select: "#0b7285",
   spring: "#5c7a29",
 };
 
@@ -43,6 +67,8 @@ const dark: Theme = {
   closure: "#ff6b9d",
   trace: "#ff6b9d",
   force: "#ff922b",
+  applied: "#74c0fc",
+  select: "#3bc9db",
   spring: "#a9c46c",
 };
 

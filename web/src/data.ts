@@ -46,7 +46,7 @@ export interface Closure {
 
 export interface Spring {
   name: string;
-  type: "spring" | "damper";
+  type: "spring" | "damper" | "bushing";
   a: Frame;
   b: Frame;
 }
@@ -60,11 +60,43 @@ export interface Sensor {
 /** A shape that is only drawn, its centre at the frame; cylinders and capsules lie along z. */
 export interface Visual {
   at: Frame;
-  shape: "box" | "cylinder" | "capsule" | "sphere" | "ellipsoid";
-  size: Triple; // edges of the box, half axes of the ellipsoid
+  shape: "box" | "cylinder" | "capsule" | "sphere" | "ellipsoid" | "mesh";
+  size: Triple; // edges of the box, half axes of the ellipsoid, scale of the mesh
   radius: number;
   length: number;
   color: Quadruple; // r, g, b, a
+  mesh?: number; // in Scene.meshes
+}
+
+/** Triangles of a file, with positions in whole steps. */
+export interface EmbeddedMesh {
+  file: string;
+  triangles: number;
+  all_triangles: number; // of the file: more than are here if it was thinned
+  low: Triple;
+  step: Triple;
+  positions: string; // base64 of 16-bit numbers
+  indices: string; // base64 of 16-bit numbers, or 32 if there are more than 65536 vertices
+}
+
+/** What acts on the mechanism from outside: along a coordinate of a joint, between two points, or at one. */
+export interface AppliedForce {
+  name: string;
+  type: string;
+  column: number | null; // its first
+  joint?: number;
+  component?: number;
+  a?: Frame;
+  b?: Frame;
+  at?: Frame;
+}
+
+/** A way to vibrate: the change of each position, and its phase where there is damping. */
+export interface Mode {
+  frequency_hz: number;
+  damping_ratio: number;
+  shape: Record<string, number>;
+  phase?: Record<string, number>; // rad
 }
 
 export interface Scene {
@@ -78,6 +110,11 @@ export interface Scene {
   springs: Spring[];
   sensors: Sensor[];
   visuals?: Visual[];
+  meshes?: EmbeddedMesh[];
+  forces?: AppliedForce[]; // none in older files
+  drives?: string[]; // coordinates that move as they are told
+  units?: [string, number][]; // of the columns: each with how many in a row have it
+  modes?: Mode[];
 }
 
 /** Something that happened at an instant of a run. */
@@ -161,9 +198,25 @@ interface Encoded {
   format: number;
   following: boolean;
   runs: EncodedRun[];
+  live?: LiveModel; // of 'linkwork view MODEL'
+}
+
+/** A model that the server runs anew, as its parameters and inputs are moved. */
+export interface LiveModel {
+  path: string; // where it is asked
+  parameters: { name: string; value: number; start: number; whole: boolean }[];
+  inputs: { name: string; value: number; recorded: boolean }[];
+  paced: boolean; // it runs by the clock, and inputs act at once
 }
 
 export type Column = Float32Array | Float64Array;
+
+/** A column that the page computes itself, such as the path of a point. */
+export interface Derived {
+  name: string;
+  unit: string;
+  compute(run: Run): Float64Array | null;
+}
 
 /** A run: its scene and its rows, column by column. */
 export class Run {
@@ -177,15 +230,19 @@ export class Run {
   private buffers: Column[];
   private views: (Column | undefined)[] = [];
   private readonly indexOf = new Map<string, number>();
+  private readonly units: string[] = [];
+  private readonly derived = new Map<string, Derived>();
+  private computed = new Map<string, Float64Array | null>();
 
-  constructor(encoded: EncodedRun) {
+  constructor(encoded: EncodedRun, buffers: Column[]) {
     this.label = encoded.label;
     this.scene = encoded.scene;
     this.summary = encoded.summary;
     this.rows = encoded.rows;
     this.allRows = encoded.all_rows;
     this.stride = encoded.stride;
-    this.buffers = decode(encoded);
+    this.buffers = buffers;
+    for (const [unit, count] of this.scene.units ?? []) for (let k = 0; k < count; k++) this.units.push(unit);
     this.scene.columns.forEach((name, index) => this.indexOf.set(name, index));
   }
 
@@ -216,7 +273,40 @@ export class Run {
 
   find(name: string): Column | null {
     const index = this.indexOf.get(name);
-    return index === undefined ? null : this.column(index);
+    if (index !== undefined) return this.column(index);
+    const derived = this.derived.get(name);
+    if (!derived || this.rows === 0) return null;
+    if (!this.computed.has(name)) this.computed.set(name, derived.compute(this));
+    return this.computed.get(name)!;
+  }
+
+  has(name: string): boolean {
+    return this.indexOf.has(name) || this.derived.has(name);
+  }
+
+  indexOfColumn(name: string): number | null {
+    return this.indexOf.get(name) ?? null;
+  }
+
+  /** "rad/s"; "1": none; empty: not known. */
+  unit(name: string): string {
+    if (name === "t") return "s";
+    const index = this.indexOf.get(name);
+    return index === undefined ? (this.derived.get(name)?.unit ?? "") : (this.units[index] ?? "");
+  }
+
+  derive(column: Derived): void {
+    this.derived.set(column.name, column);
+    this.computed.delete(column.name);
+  }
+
+  /** Other rows in place of these. */
+  replace(rows: number, columns: Column[]): void {
+    this.rows = this.allRows = rows;
+    this.stride = 1;
+    this.buffers = columns;
+    this.views = [];
+    this.computed = new Map();
   }
 
   /** The last row not after t, and how far t is towards the next. */
@@ -244,6 +334,21 @@ export class Run {
       if (this.rows > 20_000) this.dropEverySecond();
     }
     this.views = [];
+    this.computed = new Map();
+  }
+
+  /** The same for rows one after the other in one array. */
+  appendFlat(values: Float64Array): void {
+    const count = this.columns.length;
+    for (let at = 0; at + count <= values.length; at += count) {
+      if (this.allRows++ % this.stride !== 0) continue;
+      if (this.rows === this.buffers[0].length) this.grow();
+      for (let c = 0; c < count; c++) this.buffers[c][this.rows] = values[at + c];
+      this.rows++;
+      if (this.rows > 20_000) this.dropEverySecond();
+    }
+    this.views = [];
+    this.computed = new Map();
   }
 
   private grow(): void {
@@ -263,10 +368,15 @@ export class Run {
   }
 }
 
-function decode(run: EncodedRun): Column[] {
-  const text = atob(run.data);
+export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const text = atob(base64);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+function decode(run: EncodedRun): Column[] {
+  const bytes = bytesOf(run.data);
   const constants = new Map(run.constant);
   let at = 0;
   return run.scene.columns.map((_, index) => {
@@ -280,7 +390,7 @@ function decode(run: EncodedRun): Column[] {
   });
 }
 
-export function readData(): { runs: Run[]; following: boolean } {
+export function readData(): { runs: Run[]; following: boolean; live: LiveModel | null } {
   const encoded = JSON.parse(document.getElementById("data")!.textContent!) as Encoded;
-  return { runs: encoded.runs.map((run) => new Run(run)), following: encoded.following };
+  return { runs: encoded.runs.map((run) => new Run(run, decode(run))), following: encoded.following, live: encoded.live ?? null };
 }

@@ -1,36 +1,27 @@
 // The page: animation on one side; plots, summary and model on the other.
 import { Quaternion, Vector3 } from "three";
-import { runColors, toggleTheme } from "./colors";
-import { readData, type Run } from "./data";
-import { download, element, fileName, icon, icons, short } from "./dom";
+import { type Action, button, toggle } from "./controls";
+import { distinctColor, toggleTheme } from "./colors";
+import { type LiveModel, readData, type Run } from "./data";
+import { element, icon, icons, short } from "./dom";
+import { EventStrip } from "./events";
 import { Following } from "./following";
 import { findLayout } from "./layout";
+import { Live, type LiveNews } from "./live";
+import { Modes } from "./modes";
 import { Player, speeds } from "./player";
 import { Plots } from "./plots";
+import { suggestErrors, suggestPlots } from "./suggested";
 import { modelPanel, summaryPanel } from "./summary";
-import { type Side, View } from "./view";
-
-type Action = () => void;
-
-function button(text: string | Node, title: string, action: Action, attributes: Record<string, string> = {}): HTMLButtonElement {
-  return element("button", { title, "aria-label": title, onclick: action, ...attributes }, text);
-}
-
-/** A button that stays pressed. */
-function toggle(text: string, title: string, pressed: boolean, action: (pressed: boolean) => void): HTMLButtonElement {
-  const made = button(text, title, () => {
-    const next = made.getAttribute("aria-pressed") !== "true";
-    made.setAttribute("aria-pressed", String(next));
-    action(next);
-  });
-  made.setAttribute("aria-pressed", String(pressed));
-  return made;
-}
+import { View } from "./view";
+import { ViewControls } from "./view_controls";
 
 class Page {
   readonly player = new Player();
   readonly plots: Plots;
+  readonly errors: Plots;
   view: View | null = null;
+  live: Live | null = null;
   private readonly master: Run; // the longest: its rows are the stops of the slider
   private readonly viewport = element("div", { class: "viewport" });
   private readonly notices = element("div", { class: "notices", role: "status" });
@@ -40,11 +31,14 @@ class Page {
   private readonly speedSelect: HTMLSelectElement;
   private readonly loopButton: HTMLButtonElement;
   private readonly help: HTMLDialogElement;
+  private readonly strip: EventStrip;
+  private readonly extra = element("div", { class: "stage-extra" }); // sliders of modes and of live models
   private readonly panels: { name: string; tab: HTMLButtonElement; panel: HTMLElement }[] = [];
 
   constructor(
     private readonly runs: Run[],
     following: boolean,
+    live: LiveModel | null,
   ) {
     const [first] = runs;
     document.title = `${runs.length > 1 ? runs.map((run) => run.label).join(", ") : first.scene.name} · Linkwork`;
@@ -65,7 +59,9 @@ class Page {
       oninput: () => this.player.seek(this.master.time[Number(this.slider.value)]),
     });
     this.help = this.makeHelp();
-    this.plots = new Plots(runs, this.player);
+    this.plots = new Plots(runs, this.player, suggestPlots(first));
+    this.errors = new Plots(runs, this.player, suggestErrors(first), "Nothing to violate: this mechanism has no closed loops, or errors were not written.");
+    this.strip = new EventStrip(runs, this.player);
     document.body.append(this.header(), this.notices, this.body(), this.help);
     this.player.onState(() => this.showState());
     this.player.onTime((t) => this.showTime(t));
@@ -74,6 +70,8 @@ class Page {
     if (first.rows > 0) this.openView();
     this.setRange();
     if (following) this.follow(first);
+    if (live) this.runLive(first, live);
+    if (first.scene.modes && first.scene.modes.length > 0 && first.rows > 0) this.showModes(first);
   }
 
   // Parts of the page ---------------------------------------------------------------------------------------------------------
@@ -105,14 +103,15 @@ class Page {
   private runList(): HTMLElement {
     const entries = this.runs.map((run, index) => {
       const swatch = element("i", { class: "swatch" });
-      swatch.style.borderColor = runColors[index % runColors.length];
+      swatch.style.borderColor = distinctColor(index);
       const box = element("input", {
         type: "checkbox",
         checked: true,
         onchange: () => {
           run.visible = box.checked;
-          this.view?.setVisible(run);
-          this.plots.rebuild();
+          this.view?.setVisible();
+          this.rebuildPlots();
+          this.strip.place();
         },
       });
       return element("label", {}, box, swatch, run.label);
@@ -121,10 +120,11 @@ class Page {
   }
 
   private body(): HTMLElement {
-    const stage = element("section", { class: "stage", "aria-label": "Animation" }, this.viewport, this.transport());
+    const stage = element("section", { class: "stage", "aria-label": "Animation" }, this.viewport, this.transport(), this.extra);
     this.panels.push(
       { name: "Plots", tab: element("button"), panel: this.plots.root },
-      { name: "Summary", tab: element("button"), panel: summaryPanel(this.runs) },
+      { name: "Summary", tab: element("button"), panel: summaryPanel(this.runs, this.player) },
+      { name: "Errors", tab: element("button"), panel: this.errors.root },
       { name: "Model", tab: element("button"), panel: modelPanel(this.runs) },
     );
     const tabs = this.panels.map((entry, index) => {
@@ -165,7 +165,7 @@ class Page {
       this.playButton,
       button(icon(icons.back), "One row back", () => this.step(-1), { class: "icon" }),
       button(icon(icons.forward), "One row forward", () => this.step(1), { class: "icon" }),
-      this.slider,
+      element("div", { class: "timeline" }, this.strip.root, this.slider),
       this.clock,
       this.speedSelect,
       this.loopButton,
@@ -180,66 +180,10 @@ class Page {
     try {
       const view = new View(this.viewport, this.runs, findLayout(this.runs[0]));
       this.view = view;
-      const sides: [string, Side, string][] = [
-        ["⌂", "home", "First view (0)"],
-        ["front", "front", "Front view (1)"],
-        ["top", "top", "Top view (2)"],
-        ["side", "side", "Side view (3)"],
-      ];
-      const camera = element(
-        "div",
-        { class: "toolbar left", role: "group", "aria-label": "Camera" },
-        ...sides.map(([text, side, title]) => button(text, title, () => view.look(side))),
-        button("fit", "Fit (F)", () => view.fit()),
-        button("+", "Zoom in", () => view.zoom(1 / 1.2)),
-        button("−", "Zoom out", () => view.zoom(1.2)),
-      );
-      const extras = element("div", { class: "toolbar right", role: "group", "aria-label": "What is shown" });
-      extras.append(this.traceMenu(view));
-      if (view.hasForces) extras.append(toggle("forces", "Closure forces (V)", false, (pressed) => (view.forces = pressed)));
-      extras.append(
-        toggle("names", "Names of bodies (N)", false, (pressed) => (view.labels = pressed)),
-        button("PNG", "Save the view as a picture", () => void this.savePicture(view)),
-      );
-      this.viewport.prepend(camera, extras);
-      this.viewport.append(element("p", { id: "view-help", class: "for-readers" }, "Arrow keys orbit, with Shift they pan, plus and minus zoom."));
-      this.player.onTime((t) => view.show(t));
+      new ViewControls(this.viewport, view, this.runs, this.player, this.plots, () => this.openTab(0));
     } catch (error) {
       this.viewport.replaceChildren(element("p", { class: "hint" }, `The 3-D view needs WebGL, which this browser does not offer (${String(error)}).`));
     }
-  }
-
-  private traceMenu(view: View): HTMLElement {
-    const points = view.tracePoints();
-    const list = element("div", { class: "trace-list" });
-    const fill = (filter: string) => {
-      const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-      const found = points.filter((point) => words.every((word) => point.label.toLowerCase().includes(word)));
-      list.replaceChildren(
-        ...found.slice(0, 150).map((point) => {
-          const box = element("input", { type: "checkbox", checked: view.traced.includes(point.key), onchange: () => view.setTrace(point, box.checked) });
-          return element("label", {}, box, point.label);
-        }),
-      );
-    };
-    for (const point of points.filter(({ key }) => key.startsWith("sensor:")).slice(0, 2)) view.setTrace(point, true);
-    const search = element("input", { type: "search", placeholder: "Find a point", "aria-label": "Find a point", oninput: () => fill(search.value) });
-    const menu = element("details", { class: "menu" }, element("summary", { title: "Paths of points" }, "traces"), element("div", {}, search, list));
-    menu.addEventListener("toggle", () => menu.open && fill(search.value));
-    menu.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape") return;
-      menu.open = false;
-      menu.querySelector("summary")!.focus();
-    });
-    document.addEventListener("pointerdown", (event) => {
-      if (!menu.contains(event.target as Node)) menu.open = false;
-    });
-    return menu;
-  }
-
-  private async savePicture(view: View): Promise<void> {
-    const blob = await view.image();
-    if (blob) download(`${fileName(this.runs[0].scene.name)}-${short(this.player.t, 4)}s.png`, blob);
   }
 
   private makeHelp(): HTMLDialogElement {
@@ -251,12 +195,14 @@ class Page {
       ["L", "loop"],
       ["0 1 2 3", "first, front, top and side view"],
       ["F", "fit everything into the view"],
-      ["V", "closure forces"],
+      ["V", "forces and reactions"],
       ["N", "names of bodies"],
+      ["M", "measure distances"],
+      ["S", "runs side by side"],
       ["D", "light or dark"],
       ["in the view", "arrows orbit, with Shift they pan, + and − zoom"],
       ["in a plot", "+ and − zoom, 0 shows all"],
-      ["mouse", "drag orbits, right button pans, wheel zooms"],
+      ["mouse", "drag orbits, right button pans, wheel zooms; click a body for its plots"],
     ];
     const rows = keys.map(([key, meaning]) => element("tr", {}, element("th", { scope: "row" }, element("kbd", {}, key)), element("td", {}, meaning)));
     const dialog = element("dialog", { "aria-label": "Keyboard shortcuts" }, element("h2", {}, "Keyboard"), element("table", {}, element("tbody", {}, ...rows)));
@@ -336,8 +282,10 @@ class Page {
       "1": () => this.view?.look("front"),
       "2": () => this.view?.look("top"),
       "3": () => this.view?.look("side"),
-      v: () => press("Closure forces"),
+      v: () => this.viewport.querySelector('[aria-label^="Forces"]')?.closest("details")?.dispatchEvent(new Event("allforces")),
       n: () => press("Names"),
+      m: () => press("Measure"),
+      s: () => press("Runs side by side"),
       d: () => toggleTheme(),
       "?": () => this.help.showModal(),
     };
@@ -368,16 +316,71 @@ class Page {
         this.setRange();
         if (atEnd && !this.player.playing) this.player.seek(run.end);
         this.plots.refresh();
+        this.errors.refresh();
         line.textContent = `Following the run: ${short(run.end, 4)} of ${short(run.scene.settings.end, 4)} s`;
       },
       (reason) => {
         line.textContent = reason === "done" ? "" : "The server has gone; what had arrived stays.";
         this.view?.refreshTraces();
-        this.plots.rebuild();
-        this.panels[1].panel.replaceChildren(...summaryPanel(this.runs).childNodes);
+        for (const mechanism of this.view?.mechanisms ?? []) mechanism.arrows.renew();
+        this.rebuildPlots();
+        this.showSummary();
         this.sayThinned(run);
       },
     );
+  }
+
+  private rebuildPlots(): void {
+    this.plots.rebuild();
+    this.errors.rebuild();
+  }
+
+  private showSummary(): void {
+    this.panels[1].panel.replaceChildren(...summaryPanel(this.runs, this.player).childNodes);
+    this.strip.place();
+  }
+
+  // Models that run as they are moved, and modes ---------------------------------------------------------------------------------
+
+  private runLive(run: Run, model: LiveModel): void {
+    this.live = new Live(model, run, (news) => this.showLive(run, model, news));
+    this.extra.append(this.live.root);
+    if (model.paced) this.player.setLoop(false);
+  }
+
+  private showLive(run: Run, model: LiveModel, { begins, rows, scene, summary, done }: LiveNews): void {
+    const atEnd = this.player.t >= this.player.end;
+    if (begins) run.replace(0, run.columns.map(() => new Float64Array(0)));
+    run.appendFlat(rows);
+    if (scene) this.renewScene(run, scene);
+    if (summary) run.summary = summary;
+    if (!this.view && run.rows > 0) this.openView();
+    this.setRange();
+    if (model.paced && atEnd && !this.player.playing) this.player.seek(run.end);
+    this.plots.refresh();
+    this.errors.refresh();
+    if (!done) return;
+    this.view?.refreshTraces();
+    for (const mechanism of this.view?.mechanisms ?? []) mechanism.arrows.renew();
+    if (summary) this.showSummary();
+  }
+
+  /** Other parameters may give bodies of other sizes. */
+  private renewScene(run: Run, scene: Run["scene"]): void {
+    const shape = ({ bodies, joints, closures, springs, sensors, visuals, forces }: Run["scene"]) => JSON.stringify([bodies, joints, closures, springs, sensors, visuals, forces]);
+    const same = shape(run.scene) === shape(scene);
+    Object.assign(run.scene, scene);
+    if (!same && run.rows > 0) this.view?.renew(findLayout(run));
+  }
+
+  private showModes(run: Run): void {
+    const modes = new Modes(run, this.player, () => {
+      this.setRange();
+      this.view?.refreshTraces();
+      this.rebuildPlots();
+    });
+    this.extra.append(modes.root);
+    this.player.play();
   }
 
   /** Where a body is drawn, for tests and the curious: position and quaternion (w, x, y, z). */
@@ -393,6 +396,5 @@ class Page {
   }
 }
 
-const { runs, following } = readData();
-const page = new Page(runs, following);
-Object.assign(window, { linkwork: page });
+const { runs, following, live } = readData();
+Object.assign(window, { linkwork: new Page(runs, following, live) });

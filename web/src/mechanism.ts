@@ -1,8 +1,7 @@
-// A run's mechanism as objects of the scene: bodies, joints, closures, springs, supports, force arrows.
+// A run's mechanism as objects of the scene: bodies, joints, closures, springs, supports.
 import {
   BufferGeometry,
   Color,
-  ConeGeometry,
   CylinderGeometry,
   DoubleSide,
   Group,
@@ -17,11 +16,13 @@ import {
   CatmullRomCurve3,
   Vector3,
 } from "three";
-import { bodyColors, runColors, theme } from "./colors";
-import type { Body, Closure, Frame, Joint, Run, Solid, Visual } from "./data";
+import { Arrows } from "./arrows";
+import { bodyColors, distinctColor, theme } from "./colors";
+import type { Body, Closure, Frame, Joint, Run, Solid } from "./data";
 import { frameMatrix, Kinematics } from "./kinematics";
 import { bodyPoints, type Layout } from "./layout";
 import { ball, box, coil, commonNormal, merge, plate, rod, tube } from "./shapes";
+import { Shapes, type ShapesShown } from "./visuals";
 
 const Z = new Vector3(0, 0, 1);
 const ORIGIN = new Vector3();
@@ -32,18 +33,32 @@ interface Follower {
   place(): void;
 }
 
-type Role = "ground" | "joint" | "closure" | "force" | "spring";
+type Role = "ground" | "joint" | "closure" | "spring";
+
+/** How a body is drawn. */
+export interface Look {
+  color: string | null; // null: as it comes
+  opacity: number;
+  visible: boolean;
+}
 
 export class Mechanism {
   readonly root = new Group();
   readonly bodies: Group[];
   readonly kinematics: Kinematics;
+  readonly looks: Look[];
+  readonly arrows: Arrows;
+  private readonly shapes: Shapes;
+  private readonly skeleton: (Mesh | null)[] = []; // by body: what it is drawn as without visuals
   private readonly followers: Follower[] = [];
-  private readonly arrows = new Group();
   private readonly materials = new Map<string, MeshStandardMaterial>();
   private readonly points: Vector3[][];
   private readonly layers: number[];
-  private row = 0;
+  private readonly series: string[]; // colours of the bodies
+  private solid: boolean;
+  private selected = -1;
+  private shownShapes: ShapesShown = "shown";
+  row = 0;
 
   /** The first run is drawn solid, the others as ghosts. */
   constructor(
@@ -54,6 +69,9 @@ export class Mechanism {
     this.kinematics = new Kinematics(run);
     this.points = bodyPoints(run);
     this.layers = this.findLayers();
+    this.series = this.bodyColorsOf();
+    this.solid = ghost === 0;
+    this.looks = run.scene.bodies.map(() => ({ color: null, opacity: 1, visible: true }));
     this.bodies = run.scene.bodies.map((body) => {
       const group = new Group();
       group.name = body.name;
@@ -62,23 +80,40 @@ export class Mechanism {
       return group;
     });
     this.kinematics.update(0);
+    this.shapes = new Shapes(this);
     this.drawBodies();
     for (const joint of run.scene.joints) if (!joint.cut) this.drawJoint(joint);
     for (const closure of run.scene.closures) this.drawClosure(closure);
     if (ghost === 0) this.drawSupports();
     for (const spring of run.scene.springs) this.drawSpring(spring.a, spring.b, spring.type, spring.name);
-    this.root.add(this.arrows);
-    this.arrows.visible = false;
+    this.arrows = new Arrows(this, layout);
+    this.root.add(this.arrows.group);
     this.recolor();
   }
 
-  set forces(visible: boolean) {
-    this.arrows.visible = visible;
-    if (visible) this.follow();
+  /** Whether it is drawn solid, or lets the others through. */
+  set isSolid(solid: boolean) {
+    this.solid = solid;
+    this.recolor();
   }
 
-  get hasForces(): boolean {
-    return this.arrows.children.length > 0;
+  get isSolid(): boolean {
+    return this.solid;
+  }
+
+  get hasShapes(): boolean {
+    return this.shapes.count > 0;
+  }
+
+  set shapesShown(how: ShapesShown) {
+    this.shownShapes = how;
+    this.recolor();
+  }
+
+  /** The body that is marked, -1: none. */
+  select(body: number): void {
+    this.selected = body;
+    this.recolor();
   }
 
   show(t: number): void {
@@ -97,24 +132,45 @@ export class Mechanism {
     return result.set(...frame.p).applyMatrix4(this.kinematics.poses[frame.body]);
   }
 
+  /** Colours, and what is seen: after a change of theme, looks, selection or ways to show it. */
   recolor(): void {
     const colors = theme();
     for (const [role, material] of this.materials) {
-      const own = role.startsWith("body:") ? role.slice(5) : colors[role as Role];
-      material.color = this.ghost === 0 ? new Color(own) : new Color(own).lerp(new Color(runColors[this.ghost % runColors.length]), 0.75);
-      if (role === "force") material.emissive = material.color.clone().multiplyScalar(0.4);
+      const body = role.startsWith("body:") ? Number(role.slice(5)) : -1;
+      const own = body >= 0 ? (this.looks[body].color ?? this.series[body]) : colors[role as Role];
+      this.paint(material, own, body >= 0 ? this.looks[body].opacity : 1, body);
     }
+    this.shapes.recolor(this.shownShapes);
+    this.skeleton.forEach((mesh, body) => {
+      if (mesh) mesh.visible = this.looks[body].visible && (this.shownShapes !== "shown" || !this.shapes.has(body));
+    });
+    this.arrows.recolor();
+  }
+
+  /** Gives a material of a body (-1: of none) its colour, by whether it is a ghost, see-through or marked. */
+  paint(material: MeshStandardMaterial, color: string | Color, opacity: number, body: number): void {
+    const own = new Color(color);
+    material.color = this.ghost === 0 ? own : own.lerp(new Color(distinctColor(this.ghost)), this.solid ? 0.5 : 0.75);
+    const seen = opacity * (this.solid ? 1 : 0.32);
+    if (material.transparent !== seen < 1) material.needsUpdate = true;
+    Object.assign(material, { transparent: seen < 1, opacity: seen, depthWrite: seen > 0.6 });
+    material.emissive = body >= 0 && body === this.selected ? new Color(theme().select).multiplyScalar(0.45) : new Color(0);
+  }
+
+  /** Of a flat mechanism: how far its drawing reaches towards the eye. */
+  get height(): number {
+    return this.layout.normal ? (this.layers.length + 1) * this.thickness : 0;
   }
 
   private follow(): void {
     for (const follower of this.followers) follower.place();
+    this.arrows?.place();
   }
 
   private material(role: string): MeshStandardMaterial {
     let material = this.materials.get(role);
     if (!material) {
       material = new MeshStandardMaterial({ roughness: 0.55, metalness: 0.08 });
-      if (this.ghost > 0) Object.assign(material, { transparent: true, opacity: 0.32, depthWrite: false });
       this.materials.set(role, material);
     }
     return material;
@@ -123,19 +179,23 @@ export class Mechanism {
   private mesh(geometry: BufferGeometry, role: string, label: string): Mesh {
     const mesh = new Mesh(geometry, this.material(role));
     mesh.userData.label = label;
-    mesh.castShadow = this.ghost === 0 && role !== "force";
+    mesh.castShadow = this.ghost === 0;
     return mesh;
   }
 
   // Bodies --------------------------------------------------------------------------------------------------------------------
 
   /** Bodies of one series (leg1, leg2, ...) share a colour. */
-  private bodyColor(index: number): string {
-    const bodies = this.run.scene.bodies.slice(1);
-    const stems = [...new Set(bodies.map((body) => body.name.replaceAll(/\d+/g, "#")))];
-    const own = bodies[index - 1].name.replaceAll(/\d+/g, "#");
-    const series = stems.length > 1 && bodies.length > 4;
-    return bodyColors[(series ? stems.indexOf(own) : index - 1) % bodyColors.length];
+  private bodyColorsOf(): string[] {
+    const names = this.run.scene.bodies.map((body) => body.name.replaceAll(/\d+/g, "#"));
+    const stems = [...new Set(names.slice(1))];
+    const series = stems.length > 1 && names.length > 5;
+    return names.map((name, index) => (index === 0 ? theme().ground : bodyColors[(series ? stems.indexOf(name) : index - 1) % bodyColors.length]));
+  }
+
+  /** The colour that a body has by itself. */
+  ownColor(body: number): string {
+    return this.series[body];
   }
 
   /** Flat mechanisms are drawn in layers, so that links pass one another. The ground is the lowest. */
@@ -172,26 +232,12 @@ export class Mechanism {
   }
 
   private drawBodies(): void {
-    const visuals = this.run.scene.visuals ?? [];
-    for (const visual of visuals) this.drawVisual(visual);
-    const shaped = new Set(visuals.map((visual) => visual.at.body));
     this.run.scene.bodies.forEach((body, index) => {
-      if (index === 0 || shaped.has(index)) return;
-      const mesh = this.mesh(this.bodyGeometry(body, index), `body:${this.bodyColor(index)}`, body.name);
+      if (index === 0) return void this.skeleton.push(null);
+      const mesh = this.mesh(this.bodyGeometry(body, index), `body:${index}`, body.name);
+      this.skeleton.push(mesh);
       this.bodies[index].add(mesh);
     });
-  }
-
-  /** In the colour it was given; of runs that are drawn as ghosts, in theirs. */
-  private drawVisual(visual: Visual): void {
-    const body = visual.at.body;
-    const role = body === 0 ? "ground" : `body:${this.bodyColor(body)}`;
-    const mesh = this.mesh(visualGeometry(visual), role, this.run.scene.bodies[body].name);
-    if (this.ghost === 0) {
-      const [r, g, b, a] = visual.color;
-      mesh.material = new MeshStandardMaterial({ color: new Color(r, g, b), roughness: 0.55, transparent: a < 1, opacity: a });
-    }
-    this.at(visual.at, mesh);
   }
 
   private bodyGeometry(body: Body, index: number): BufferGeometry {
@@ -239,7 +285,7 @@ export class Mechanism {
 
   // Joints and closures -------------------------------------------------------------------------------------------------------
 
-  private at(frame: Frame, ...parts: Object3D[]): Group {
+  at(frame: Frame, ...parts: Object3D[]): Group {
     const group = new Group();
     group.matrixAutoUpdate = false;
     group.matrix.copy(frameMatrix(frame));
@@ -346,7 +392,6 @@ export class Mechanism {
         this.drawGlyph(closure.type, closure.b, closure.a.body, closure.b.body, "joint", label);
         ring();
     }
-    if (closure.force !== null) this.drawArrow(closure, label);
   }
 
   /** A thin rod between two moving points. */
@@ -361,13 +406,19 @@ export class Mechanism {
     const slenderness = Math.max(this.place(a).distanceTo(this.place(b)) / radius, 0.5);
     const path = coil(1, 8).map((point) => point.setZ(point.z * slenderness));
     const geometry =
-      type === "spring"
+      type === "bushing"
+        ? new CylinderGeometry(1, 1, 1, 24).rotateX(Math.PI / 2).translate(0, 0, 0.5)
+        : type === "spring"
         ? new TubeGeometry(new CatmullRomCurve3(path), 300, 0.13, 6).scale(1, 1, 1 / slenderness)
         : merge([
             new CylinderGeometry(0.25, 0.25, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5),
             new CylinderGeometry(0.8, 0.8, 0.4, 20).rotateX(Math.PI / 2).translate(0, 0, 0.4),
           ]);
     const mesh = this.mesh(geometry, "spring", name ? `${name} (${type})` : type);
+    if (type === "bushing") {
+      this.at(a, this.mesh(geometry.clone().translate(0, 0, -0.5).scale(radius, radius, 1.2 * radius), "spring", mesh.userData.label as string));
+      return;
+    }
     this.stretch(mesh, a, b, radius);
   }
 
@@ -388,51 +439,6 @@ export class Mechanism {
         mesh.matrixWorldNeedsUpdate = true;
       },
     });
-  }
-
-  /** The closure's force on body b. Its length grows with the root of the force: small ones stay visible beside large ones. */
-  private drawArrow(closure: Closure, label: string): void {
-    const { size, unit } = this.layout;
-    const first = closure.force!;
-    const shaft = this.mesh(new CylinderGeometry(1, 1, 1, 16).rotateX(Math.PI / 2).translate(0, 0, 0.5), "force", `force in ${label}`);
-    const head = this.mesh(new ConeGeometry(1, 1, 24).rotateX(Math.PI / 2).translate(0, 0, 0.5), "force", `force in ${label}`);
-    const arrow = new Group();
-    arrow.add(shaft, head);
-    this.arrows.add(arrow);
-    const force = new Vector3();
-    let strongest = -1;
-    this.followers.push({
-      place: () => {
-        if (!this.arrows.visible || this.run.rows === 0) return;
-        if (strongest < 0) strongest = this.strongestForce();
-        const row = Math.min(this.row, this.run.rows - 1);
-        force.set(...([0, 1, 2].map((k) => this.run.column(first + k)[row]) as [number, number, number]));
-        const strength = force.length();
-        const length = Math.sqrt(Math.min(strength / strongest, 1.5)) * 0.28 * size;
-        arrow.visible = Number.isFinite(length) && length > 0.02 * unit;
-        if (!arrow.visible) return;
-        this.place(closure.b, arrow.position);
-        if (this.layout.normal) arrow.position.addScaledVector(this.layout.normal, (this.layers.length + 1) * this.thickness);
-        arrow.quaternion.setFromUnitVectors(Z, force.divideScalar(strength));
-        const tip = Math.min(3.2 * unit, 0.5 * length);
-        shaft.scale.set(0.36 * unit, 0.36 * unit, length - tip);
-        head.scale.set(0.33 * tip, 0.33 * tip, tip);
-        head.position.z = length - tip;
-      },
-    });
-  }
-
-  /** What 95 of 100 forces do not exceed: single peaks must not make the rest invisible. */
-  private strongestForce(): number {
-    const sizes: number[] = [];
-    for (const closure of this.run.scene.closures) {
-      if (closure.force === null) continue;
-      const [x, y, z] = [0, 1, 2].map((k) => this.run.column(closure.force! + k));
-      const stride = Math.max(1, Math.floor(this.run.rows / 500));
-      for (let i = 0; i < this.run.rows; i += stride) sizes.push(Math.hypot(x[i], y[i], z[i]));
-    }
-    sizes.sort((a, b) => a - b);
-    return sizes[Math.floor(0.95 * (sizes.length - 1))] || 1;
   }
 
   // What stands on the ground -------------------------------------------------------------------------------------------------
@@ -512,22 +518,6 @@ function onSegment(point: Vector3, a: Vector3, b: Vector3): Vector3 {
   const along = b.clone().sub(a);
   const part = Math.min(1, Math.max(0, point.clone().sub(a).dot(along) / Math.max(along.lengthSq(), 1e-30)));
   return a.clone().addScaledVector(along, part);
-}
-
-function visualGeometry(visual: Visual): BufferGeometry {
-  const half = new Vector3(0, 0, visual.length / 2);
-  switch (visual.shape) {
-    case "box":
-      return box(ORIGIN, new Vector3(...visual.size));
-    case "cylinder":
-      return tube(half.clone().negate(), half, visual.radius, 48);
-    case "capsule":
-      return rod(half.clone().negate(), half, visual.radius);
-    case "ellipsoid":
-      return ball(ORIGIN, 1).scale(...visual.size);
-    default:
-      return ball(ORIGIN, visual.radius);
-  }
 }
 
 /** The point of a solid next to a given one. */

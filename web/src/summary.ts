@@ -1,6 +1,9 @@
 // What ran, how, and how far it can be trusted.
 import type { Modules, RealTime, Run, Summary } from "./data";
 import { element, short } from "./dom";
+import { eventsTable } from "./events";
+import type { Player } from "./player";
+import { unitSuffix } from "./units";
 
 type Verdict = "good" | "fair" | "bad" | "plain";
 
@@ -97,33 +100,9 @@ function realTimeTable(pace: RealTime): HTMLElement {
   return element("div", {}, table, histogram);
 }
 
-function events(summary: Summary): HTMLElement {
-  const kMost = 200;
-  const all = summary.events ?? [];
-  const rows = all.slice(0, kMost).map((event) => {
-    const impulses = Object.entries(event.impulses).map(([name, value]) => `${name} ${short(value, 3)}`);
-    const freedom = event.dof >= 0 ? `; then ${event.dof} ${event.dof === 1 ? "degree" : "degrees"} of freedom` : "";
-    const jumped = impulses.length > 0 ? `; impulses ${impulses.join(", ")}` : "";
-    return element(
-      "tr",
-      {},
-      element("td", { class: "number time" }, `${short(event.t, 6)} s`),
-      element("th", { scope: "row" }, event.name),
-      element(
-        "td",
-        {},
-        `${event.what}${freedom}`,
-        event.velocity_jump > 1e-9 ? element("p", { class: "hint" }, `velocities jump by ${short(event.velocity_jump, 3)}${jumped}`) : null,
-      ),
-    );
-  });
-  const more = all.length > kMost ? element("p", { class: "hint" }, `and ${all.length - kMost} more in summary.json`) : null;
-  return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Events" }, element("table", { class: "facts events" }, element("tbody", {}, ...rows)), more);
-}
-
-function finalState(summary: Summary): HTMLElement {
+function finalState(run: Run, summary: Summary): HTMLElement {
   const rows = Object.entries(summary.final).map(([name, value]) =>
-    element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "number" }, value === null ? "not finite" : String(value))),
+    element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "number" }, value === null ? "not finite" : `${value}${unitSuffix(run.unit(name))}`)),
   );
   return element("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Final state" }, element("table", { class: "facts" }, element("tbody", {}, ...rows)));
 }
@@ -132,7 +111,7 @@ function list(texts: string[], name: string): HTMLElement {
   return element("ul", { class: name }, ...texts.map((text) => element("li", {}, text)));
 }
 
-export function summaryPanel(runs: Run[]): HTMLElement {
+export function summaryPanel(runs: Run[], player: Player): HTMLElement {
   const sections = runs.map((run) => {
     const title = runs.length > 1 ? element("h2", {}, run.label) : null;
     const { summary } = run;
@@ -144,13 +123,13 @@ export function summaryPanel(runs: Run[]): HTMLElement {
       certificate(run, summary),
       ...(summary.warnings.length > 0 ? [element("h3", {}, "Warnings"), list(summary.warnings, "warnings")] : []),
       ...(summary.notes.length > 0 ? [element("h3", {}, "Notes"), list(summary.notes, "notes")] : []),
-      ...((summary.events ?? []).length > 0 ? [element("h3", {}, "Events"), events(summary)] : []),
+      ...((summary.events ?? []).length > 0 ? [element("h3", {}, "Events"), eventsTable(summary.events!, player)] : []),
       element("h3", {}, "How it ran"),
       howItRan(run, summary),
       ...(summary.modules ? [element("h3", {}, "Modules and glue"), modulesTable(summary.modules)] : []),
       ...(summary.realtime ? [element("h3", {}, "Real time"), realTimeTable(summary.realtime)] : []),
       element("h3", {}, "Final state"),
-      finalState(summary),
+      finalState(run, summary),
     );
   });
   return element("div", { class: "summary" }, ...sections);

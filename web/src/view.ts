@@ -1,58 +1,65 @@
-// The 3-D view: camera, lights, grid, traces, names. It draws only when something has changed.
+// The 3-D view: camera, lights, what is pointed at. It draws only when something has changed.
 import {
   Box3,
-  BufferGeometry,
   Color,
   DirectionalLight,
-  Float32BufferAttribute,
   HemisphereLight,
-  LineBasicMaterial,
-  LineSegments,
+  type LineSegments,
   Matrix4,
-  Mesh,
+  type Object3D,
   PerspectiveCamera,
   PCFSoftShadowMap,
-  PlaneGeometry,
   Quaternion,
   Raycaster,
   Scene,
-  ShadowMaterial,
   Vector2,
   Vector3,
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import { Line2 } from "three/examples/jsm/lines/Line2.js";
-import { LineGeometry } from "three/examples/jsm/lines/LineGeometry.js";
-import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
-import { lineColors, onThemeChange, runColors, theme } from "./colors";
-import type { Frame, Run } from "./data";
-import { element } from "./dom";
-import { Kinematics } from "./kinematics";
-import type { Layout } from "./layout";
+import type { ArrowChoice, ArrowUnit } from "./arrows";
+import { onThemeChange, theme } from "./colors";
+import type { Run, Triple } from "./data";
+import type { BodyPoint } from "./derived";
+import { element, short } from "./dom";
+import { bodyPoints, type Layout } from "./layout";
+import { Measures } from "./measures";
 import { Mechanism } from "./mechanism";
-import { planeFrame } from "./shapes";
+import { addSunAndFloor, corners, makeGrid, makeTriad, turnTriad } from "./surroundings";
+import { type TracePoint, Traces } from "./traces";
+import { shownUnit } from "./units";
+import type { ShapesShown } from "./visuals";
 
 export type Side = "home" | "front" | "top" | "side";
 
-/** A point whose path can be drawn. */
-export interface TracePoint {
-  key: string;
-  label: string;
-  find(run: Run): Frame | null;
+/** What was clicked: a body of a run, and the point of it. */
+export interface Pick {
+  mechanism: Mechanism;
+  body: number;
+  point: BodyPoint;
 }
 
-interface Trace {
-  run: Run;
-  full: Line2;
-  past: Line2;
-  rows: number;
-  every: number;
+/** A part of the picture in which some runs are drawn: in pixels from the upper left corner. */
+interface Tile {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  mechanisms: Mechanism[];
+}
+
+/** A length of the picture and the force it stands for. */
+export interface ScaleBar {
+  text: string;
+  pixels: number;
 }
 
 export class View {
   readonly canvas: HTMLCanvasElement;
   readonly mechanisms: Mechanism[];
+  readonly traces: Traces;
+  readonly measures: Measures;
+  onPick: (pick: Pick | null) => void = () => {};
   private readonly renderer: WebGLRenderer;
   private readonly scene = new Scene();
   private readonly camera = new PerspectiveCamera(26, 1, 0.1, 100);
@@ -61,13 +68,19 @@ export class View {
   private readonly sun = new DirectionalLight(0xffffff, 1.5);
   private readonly tooltip = element("div", { class: "tooltip", role: "status", hidden: true });
   private readonly names = element("div", { class: "names", "aria-hidden": "true" });
+  private readonly tileNames = element("div", { class: "tile-names" });
+  private readonly scaleBox = element("div", { class: "scales", "aria-label": "Scale of the arrows" });
   private readonly triad: SVGSVGElement;
-  private readonly traces = new Map<string, Trace[]>();
   private readonly raycaster = new Raycaster();
   private grid: LineSegments | null = null;
   private pending = false;
   private touched = false; // the user has chosen a view: it is kept
   private pointer: Vector2 | null = null;
+  private followed = -1; // a body of the first run
+  private readonly followedAt = new Vector3();
+  private apart = false; // runs side by side
+  private measuring = false;
+  private frame: { width: number; height: number } | null = null; // of a film that is being made
   private t = 0;
 
   constructor(
@@ -81,12 +94,15 @@ export class View {
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFSoftShadowMap;
     this.triad = makeTriad();
-    host.append(this.canvas, this.names, this.triad, this.tooltip);
 
     this.scene.add(new HemisphereLight(0xffffff, 0x9aa7b8, 1.7), this.headlight, this.headlight.target);
-    this.addSunAndFloor();
+    addSunAndFloor(this.scene, this.sun, layout);
     this.mechanisms = runs.map((run, index) => new Mechanism(run, layout, index));
     for (const mechanism of this.mechanisms) this.scene.add(mechanism.root);
+    this.traces = new Traces(this.scene, runs, layout);
+    this.measures = new Measures(this.scene, this.mechanisms[0], layout);
+    this.measures.onChange = () => this.invalidate();
+    host.append(this.canvas, this.names, this.tileNames, this.measures.labels, this.triad, this.scaleBox, this.tooltip);
 
     this.camera.up.copy(layout.up);
     this.controls = new OrbitControls(this.camera, this.canvas);
@@ -97,6 +113,7 @@ export class View {
     this.canvas.addEventListener("keydown", (event) => this.onKey(event));
     this.canvas.addEventListener("pointermove", (event) => this.onPointer(event));
     this.canvas.addEventListener("pointerleave", () => this.hideTooltip());
+    this.listenForClicks();
     new ResizeObserver(() => this.resize()).observe(host);
     onThemeChange(() => this.recolor());
     this.recolor();
@@ -107,23 +124,20 @@ export class View {
   show(t: number): void {
     this.t = t;
     for (const mechanism of this.mechanisms) mechanism.show(t);
-    for (const traces of this.traces.values()) for (const trace of traces) this.advance(trace);
+    this.traces.advance(t);
+    this.measures.place();
+    this.keepFollowing();
     this.invalidate();
   }
 
-  setVisible(run: Run): void {
-    for (const mechanism of this.mechanisms) if (mechanism.run === run) mechanism.root.visible = run.visible;
-    for (const trace of [...this.traces.values()].flat()) if (trace.run === run) trace.full.visible = trace.past.visible = run.visible;
+  setVisible(): void {
+    this.resize();
     this.invalidate();
   }
 
-  set forces(visible: boolean) {
-    for (const mechanism of this.mechanisms) mechanism.forces = visible;
+  set arrows(choice: ArrowChoice) {
+    for (const mechanism of this.mechanisms) mechanism.arrows.choose(choice);
     this.invalidate();
-  }
-
-  get hasForces(): boolean {
-    return this.mechanisms.some((mechanism) => mechanism.hasForces);
   }
 
   set labels(visible: boolean) {
@@ -133,9 +147,92 @@ export class View {
     this.invalidate();
   }
 
+  set shapes(how: ShapesShown) {
+    for (const mechanism of this.mechanisms) mechanism.shapesShown = how;
+    this.invalidate();
+  }
+
+  get hasShapes(): boolean {
+    return this.mechanisms.some((mechanism) => mechanism.hasShapes);
+  }
+
+  /** Runs beside one another, all seen from the same place; else laid over one another. */
+  set sideBySide(apart: boolean) {
+    this.apart = apart;
+    this.mechanisms.forEach((mechanism, index) => (mechanism.isSolid = apart || index === 0));
+    this.resize();
+    this.refit();
+    this.invalidate();
+  }
+
+  setTrace(point: TracePoint, wanted: boolean): void {
+    this.traces.set(point, wanted);
+    this.traces.advance(this.t);
+    this.invalidate();
+  }
+
+  refreshTraces(): void {
+    this.traces.refresh();
+    this.traces.advance(this.t);
+    this.invalidate();
+  }
+
+  /** The next two clicks make a distance. */
+  set measure(wanted: boolean) {
+    this.measuring = wanted;
+    if (!wanted) this.measures.cancel();
+    this.canvas.classList.toggle("measuring", wanted);
+    this.invalidate();
+  }
+
+  /** Marks a body in all runs that have it. */
+  select(name: string | null): void {
+    for (const mechanism of this.mechanisms) mechanism.select(mechanism.run.scene.bodies.findIndex((body) => body.name === name));
+    this.invalidate();
+  }
+
   image(): Promise<Blob | null> {
     this.render();
     return new Promise((done) => this.canvas.toBlob(done, "image/png"));
+  }
+
+  /** The mechanisms have other bodies: they are drawn anew, seen from where one is. */
+  renew(layout: Layout): void {
+    Object.assign(this.layout, layout);
+    this.mechanisms.forEach((old, index) => {
+      const made = new Mechanism(old.run, this.layout, index);
+      made.looks.forEach((look, body) => Object.assign(look, old.looks[body]));
+      made.isSolid = old.isSolid;
+      made.arrows.choose(old.arrows.choice);
+      this.scene.remove(old.root);
+      this.scene.add(made.root);
+      this.mechanisms[index] = made;
+    });
+    this.measures.mechanism = this.mechanisms[0];
+    this.refit();
+    this.show(this.t);
+  }
+
+  // Films ---------------------------------------------------------------------------------------------------------------------
+
+  /** Pictures of a size of their own, until `stopFilming`. */
+  startFilming(width: number, height: number): void {
+    this.frame = { width, height };
+    this.renderer.setPixelRatio(1);
+    this.renderer.setSize(width, height, false);
+    this.useAspect();
+  }
+
+  stopFilming(): void {
+    this.frame = null;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
+    this.resize();
+  }
+
+  picture(t: number): HTMLCanvasElement {
+    this.show(t);
+    this.render();
+    return this.canvas;
   }
 
   // Camera --------------------------------------------------------------------------------------------------------------------
@@ -143,6 +240,31 @@ export class View {
   /** Fits the view to what has grown, unless the user has chosen it. */
   refit(): void {
     if (!this.touched) this.fit();
+  }
+
+  /** The camera goes where a body goes, and keeps its direction. */
+  follow(body: number): void {
+    this.followed = body;
+    if (body >= 0) this.followedAt.copy(this.middle(body));
+  }
+
+  get following(): number {
+    return this.followed;
+  }
+
+  private middle(body: number): Vector3 {
+    return this.mechanisms[0].place({ body, p: this.runs[0].scene.bodies[body].com ?? [0, 0, 0], q: [1, 0, 0, 0] });
+  }
+
+  private keepFollowing(): void {
+    if (this.followed < 0) return;
+    const now = this.middle(this.followed);
+    const moved = now.clone().sub(this.followedAt);
+    if (!Number.isFinite(moved.lengthSq())) return;
+    this.followedAt.copy(now);
+    this.camera.position.add(moved);
+    this.controls.target.add(moved);
+    this.controls.update();
   }
 
   /** Looks from a side, at everything. */
@@ -215,9 +337,7 @@ export class View {
     const right = up.clone().cross(offset).normalize();
     offset.applyQuaternion(new Quaternion().setFromAxisAngle(right, allowed));
     offset.applyQuaternion(new Quaternion().setFromAxisAngle(up, around));
-    this.camera.position.copy(this.controls.target).add(offset);
-    this.controls.update();
-    this.invalidate();
+    this.moveCamera(offset);
   }
 
   private pan(across: number, along: number): void {
@@ -226,117 +346,56 @@ export class View {
       .setFromMatrixColumn(this.camera.matrix, 0)
       .multiplyScalar(across * distance)
       .addScaledVector(new Vector3().setFromMatrixColumn(this.camera.matrix, 1), along * distance);
-    this.camera.position.add(shift);
+    const offset = this.camera.position.clone().sub(this.controls.target);
     this.controls.target.add(shift);
-    this.controls.update();
-    this.invalidate();
+    this.moveCamera(offset);
   }
 
   zoom(factor: number): void {
-    const offset = this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor);
-    this.camera.position.copy(this.controls.target).add(offset);
+    this.moveCamera(this.camera.position.clone().sub(this.controls.target).multiplyScalar(factor));
+  }
+
+  private moveCamera(fromTarget: Vector3): void {
+    this.camera.position.copy(this.controls.target).add(fromTarget);
     this.controls.update();
     this.invalidate();
   }
 
-  // Traces --------------------------------------------------------------------------------------------------------------------
-
-  tracePoints(): TracePoint[] {
-    const points: TracePoint[] = [];
-    const { scene } = this.runs[0];
-    const add = (kind: string, name: string, find: TracePoint["find"]) =>
-      points.push({ key: `${kind}:${name}`, label: `${name} (${kind})`, find });
-    for (const { name } of scene.sensors)
-      add("sensor", name, (run) => run.scene.sensors.find((sensor) => sensor.name === name)?.at ?? null);
-    for (const { name } of scene.joints)
-      add("joint", name, (run) => run.scene.joints.find((joint) => joint.name === name)?.child ?? null);
-    for (const { name, cut } of scene.closures)
-      if (!cut) add("closure", name, (run) => run.scene.closures.find((closure) => closure.name === name)?.b ?? null);
-    for (const { name } of scene.bodies.slice(1))
-      add("center of mass", name, (run) => {
-        const body = run.scene.bodies.findIndex((candidate) => candidate.name === name);
-        return body < 0 ? null : { body, p: run.scene.bodies[body].com ?? [0, 0, 0], q: [1, 0, 0, 0] };
-      });
-    return points;
-  }
-
-  get traced(): string[] {
-    return [...this.traces.keys()];
-  }
-
-  setTrace(point: TracePoint, wanted: boolean): void {
-    for (const trace of this.traces.get(point.key) ?? []) {
-      this.scene.remove(trace.full, trace.past);
-      trace.full.geometry.dispose();
-      trace.past.geometry.dispose();
-    }
-    this.traces.delete(point.key);
-    if (wanted) {
-      const color = [theme().trace, ...lineColors][this.traces.size % (lineColors.length + 1)];
-      const made = this.runs.map((run, index) => this.makeTrace(run, point.find(run), index === 0 ? color : runColors[index % runColors.length]));
-      this.traces.set(point.key, made.filter((trace): trace is Trace => trace !== null));
-      this.show(this.t);
-    }
-    this.invalidate();
-  }
-
-  /** Draws the traces anew, after rows have come in. */
-  refreshTraces(): void {
-    const points = this.tracePoints().filter((point) => this.traces.has(point.key));
-    for (const point of points) this.setTrace(point, true);
-  }
-
-  private makeTrace(run: Run, frame: Frame | null, color: string): Trace | null {
-    if (!frame || run.rows < 2) return null;
-    const kinematics = new Kinematics(run);
-    const every = Math.max(1, Math.ceil(run.rows / 6000));
-    const positions: number[] = [];
-    const point = new Vector3();
-    const { normal, unit } = this.layout;
-    for (let row = 0; row < run.rows; row += every) {
-      kinematics.update(row);
-      point.set(...frame.p).applyMatrix4(kinematics.poses[frame.body]);
-      if (normal) point.addScaledVector(normal, -0.55 * (this.runs[0].scene.bodies.length <= 7 ? this.runs[0].scene.bodies.length : 3) * unit);
-      positions.push(point.x, point.y, point.z);
-    }
-    if (positions.length < 6) return null;
-    const line = (width: number, opacity: number) => {
-      const made = new Line2(new LineGeometry(), new LineMaterial({ color: new Color(color).getHex(), linewidth: width, transparent: true, opacity }));
-      made.geometry.setPositions(positions);
-      made.visible = run.visible;
-      this.scene.add(made);
-      return made;
-    };
-    return { run, full: line(1.5, 0.35), past: line(2.6, 0.95), rows: positions.length / 3, every };
-  }
-
-  private advance(trace: Trace): void {
-    trace.past.geometry.instanceCount = Math.min(trace.rows - 1, Math.floor(trace.run.locate(this.t).row / trace.every));
-  }
-
-  // Names ---------------------------------------------------------------------------------------------------------------------
+  // What is pointed at --------------------------------------------------------------------------------------------------------
 
   private onPointer(event: PointerEvent): void {
     if (event.buttons !== 0) return this.hideTooltip();
-    const bounds = this.canvas.getBoundingClientRect();
     const first = this.pointer === null;
-    this.pointer = new Vector2(event.clientX - bounds.left, event.clientY - bounds.top);
+    this.pointer = this.placeOf(event);
     if (first) requestAnimationFrame(() => this.hover());
+  }
+
+  private placeOf(event: MouseEvent): Vector2 {
+    const bounds = this.canvas.getBoundingClientRect();
+    return new Vector2(event.clientX - bounds.left, event.clientY - bounds.top);
+  }
+
+  /** The first thing that is seen at a place of the picture. */
+  private hit({ x, y }: Vector2, wanted: (object: Object3D, mechanisms: Mechanism[]) => boolean = () => true): { mechanism: Mechanism; object: Object3D; point: Vector3 } | null {
+    const tile = this.tiles().find(({ left, top, width, height }) => x >= left && x < left + width && y >= top && y < top + height);
+    if (!tile) return null;
+    const place = new Vector2(((x - tile.left) / tile.width) * 2 - 1, 1 - ((y - tile.top) / tile.height) * 2);
+    this.raycaster.setFromCamera(place, this.camera);
+    const roots = tile.mechanisms.map((mechanism) => mechanism.root);
+    const hit = this.raycaster.intersectObjects(roots).find(({ object }) => isShown(object, roots) && object.userData.label !== undefined && wanted(object, tile.mechanisms));
+    if (!hit) return null;
+    return { mechanism: tile.mechanisms.find(({ root }) => isInside(hit.object, root))!, object: hit.object, point: hit.point };
   }
 
   private hover(): void {
     if (!this.pointer) return;
-    const { x, y } = this.pointer;
+    const at = this.pointer;
     this.pointer = null;
-    const place = new Vector2((x / this.host.clientWidth) * 2 - 1, 1 - (y / this.host.clientHeight) * 2);
-    this.raycaster.setFromCamera(place, this.camera);
-    const shown = this.mechanisms.filter((mechanism) => mechanism.root.visible);
-    const hit = this.raycaster.intersectObjects(shown.map((mechanism) => mechanism.root)).find(({ object }) => isShown(object as Mesh));
+    const hit = this.hit(at);
     if (!hit) return this.hideTooltip();
-    const owner = shown.find((mechanism) => isInside(hit.object as Mesh, mechanism))!;
     const label = hit.object.userData.label as string;
-    this.tooltip.textContent = this.runs.length > 1 ? `${label} · ${owner.run.label}` : label;
-    this.tooltip.style.transform = `translate(${Math.round(x + 14)}px, ${Math.round(y + 14)}px)`;
+    this.tooltip.textContent = this.runs.length > 1 ? `${label} · ${hit.mechanism.run.label}` : label;
+    this.tooltip.style.transform = `translate(${Math.round(at.x + 14)}px, ${Math.round(at.y + 14)}px)`;
     this.tooltip.hidden = false;
   }
 
@@ -345,25 +404,97 @@ export class View {
     this.tooltip.hidden = true;
   }
 
-  private placeNames(): void {
+  private listenForClicks(): void {
+    let from = new Vector2(NaN, NaN);
+    this.canvas.addEventListener("pointerdown", (event) => (from = this.placeOf(event)));
+    this.canvas.addEventListener("click", (event) => {
+      const at = this.placeOf(event);
+      if (event.button !== 0 || !(at.distanceTo(from) < 5)) return;
+      const pick = this.pick(at);
+      if (!this.measuring) return this.onPick(pick);
+      if (pick) this.measures.take(pick.point);
+      this.invalidate();
+    });
+  }
+
+  /** The body at a place, and its point there; if a joint, sensor or end is near, that one. */
+  private pick(at: Vector2): Pick | null {
+    const bodyOf = (part: Object3D, { bodies }: Mechanism) => {
+      for (let object: Object3D | null = part; object; object = object.parent) if (bodies.includes(object as never)) return bodies.indexOf(object as never);
+      return -1;
+    };
+    const hit = this.hit(at, (object, mechanisms) => mechanisms.some((mechanism) => bodyOf(object, mechanism) >= 0)); // not arrows or springs
+    if (!hit) return null;
+    const { mechanism, point } = hit;
+    const body = bodyOf(hit.object, mechanism);
+    const local = point.clone().applyMatrix4(mechanism.kinematics.poses[body].clone().invert());
+    const near = bodyPoints(mechanism.run)[body].find((candidate) => {
+      const offset = candidate.clone().sub(local);
+      const { normal } = this.layout;
+      if (normal) {
+        const own = normal.clone().transformDirection(mechanism.kinematics.poses[body].clone().invert());
+        offset.addScaledVector(own, -offset.dot(own)); // links are drawn in layers, their points are not
+      }
+      return offset.length() < 1.7 * this.layout.unit;
+    });
+    const p = (near ?? this.flattened(local, mechanism, body)).toArray() as Triple;
+    return { mechanism, body, point: { body: mechanism.run.scene.bodies[body].name, p } };
+  }
+
+  /** Of a flat mechanism: the point in the plane of its joints, from which the layers are lifted. */
+  private flattened(local: Vector3, mechanism: Mechanism, body: number): Vector3 {
+    const { normal } = this.layout;
+    const [known] = bodyPoints(mechanism.run)[body];
+    if (!normal || !known) return local;
+    const own = normal.clone().transformDirection(mechanism.kinematics.poses[body].clone().invert());
+    return local.addScaledVector(own, known.clone().sub(local).dot(own));
+  }
+
+  private placeNames({ left, top, width, height }: Tile): void {
     const bodies = this.runs[0].scene.bodies;
     [...this.names.children].forEach((child, k) => {
       const { solid, com } = bodies[k + 1];
       const middle = com ?? solid?.from ?? [0, 0, 0];
       const point = new Vector3(...middle).applyMatrix4(this.mechanisms[0].kinematics.poses[k + 1]).project(this.camera);
-      const x = ((point.x + 1) / 2) * this.host.clientWidth;
-      const y = ((1 - point.y) / 2) * this.host.clientHeight;
+      const x = left + ((point.x + 1) / 2) * width;
+      const y = top + ((1 - point.y) / 2) * height;
       (child as HTMLElement).style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px) translate(-50%, -50%)`;
-      (child as HTMLElement).hidden = point.z > 1;
+      (child as HTMLElement).hidden = point.z > 1 || !this.mechanisms[0].looks[k + 1].visible;
     });
   }
 
   // Drawing -------------------------------------------------------------------------------------------------------------------
 
   invalidate(): void {
-    if (this.pending) return;
+    if (this.pending || this.frame) return;
     this.pending = true;
     requestAnimationFrame(() => this.render());
+  }
+
+  private get size(): { width: number; height: number } {
+    return this.frame ?? { width: this.host.clientWidth, height: this.host.clientHeight };
+  }
+
+  /** One for all runs, or one for each. */
+  private tiles(): Tile[] {
+    const { width, height } = this.size;
+    const shown = this.mechanisms.filter(({ run }) => run.visible);
+    if (!this.apart || shown.length < 2) return [{ left: 0, top: 0, width, height, mechanisms: shown }];
+    const columns = width > height ? (shown.length <= 4 ? 2 : 3) : shown.length <= 3 ? 1 : 2;
+    const rows = Math.ceil(shown.length / columns);
+    return shown.map((mechanism, k) => ({
+      left: ((k % columns) * width) / columns,
+      top: (Math.floor(k / columns) * height) / rows,
+      width: width / columns,
+      height: height / rows,
+      mechanisms: [mechanism],
+    }));
+  }
+
+  private useAspect(): void {
+    const [{ width, height }] = this.tiles();
+    this.camera.aspect = width / height;
+    this.camera.updateProjectionMatrix();
   }
 
   render(): void {
@@ -376,134 +507,98 @@ export class View {
     const [right, above] = [0, 1].map((k) => new Vector3().setFromMatrixColumn(this.camera.matrixWorld, k));
     this.headlight.position.copy(this.camera.position).addScaledVector(right, -0.5 * distance).addScaledVector(above, 0.8 * distance);
     this.headlight.target.position.copy(this.controls.target);
-    this.renderer.render(this.scene, this.camera);
-    this.placeNames();
+    const tiles = this.tiles();
+    const { height: whole } = this.size;
+    this.renderer.setScissorTest(tiles.length > 1);
+    for (const { left, top, width, height, mechanisms } of tiles) {
+      for (const mechanism of this.mechanisms) mechanism.root.visible = mechanisms.includes(mechanism);
+      this.traces.show(mechanisms.map(({ run }) => run));
+      this.renderer.setViewport(left, whole - top - height, width, height);
+      this.renderer.setScissor(left, whole - top - height, width, height);
+      this.renderer.render(this.scene, this.camera);
+    }
+    for (const mechanism of this.mechanisms) mechanism.root.visible = mechanism.run.visible;
+    if (this.frame) return;
+    this.placeNames(tiles[0]);
+    this.measures.project(this.camera, tiles[0].width, tiles[0].height);
+    this.showScales();
     turnTriad(this.triad, this.camera);
+  }
+
+  /** What lengths of arrows mean, where the camera looks at. */
+  scaleBars(): ScaleBar[] {
+    const { arrows } = this.mechanisms[0];
+    const [{ height }] = this.tiles();
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    const pixels = height / (2 * distance * Math.tan((this.camera.fov * Math.PI) / 360)); // per metre
+    return (["N", "N m"] as ArrowUnit[])
+      .filter((unit) => arrows.isShown(unit))
+      .map((unit) => {
+        const wanted = 90 / (arrows.scale(unit) * pixels);
+        const decade = 10 ** Math.floor(Math.log10(wanted));
+        const value = decade * (wanted / decade >= 5 ? 5 : wanted / decade >= 2 ? 2 : 1);
+        return { text: `${short(value, 3)}\u202f${shownUnit(unit)}`, pixels: value * arrows.scale(unit) * pixels };
+      });
+  }
+
+  private showScales(): void {
+    const bars = this.scaleBars();
+    this.scaleBox.hidden = bars.length === 0;
+    if (bars.length === 0) return;
+    const { cut, hasOpen, choice } = this.mechanisms[0].arrows;
+    this.scaleBox.replaceChildren(
+      ...bars.map(({ text, pixels }) => {
+        const bar = element("i");
+        bar.style.width = `${pixels.toFixed(1)}px`;
+        return element("span", {}, bar, text);
+      }),
+      ...(cut ? [element("span", { class: "hint" }, "the longest are cut")] : []),
+      ...(hasOpen && choice.reaction ? [element("span", { class: "hint" }, "hollow: not unique")] : []),
+    );
   }
 
   resize(): void {
     const { clientWidth: width, clientHeight: height } = this.host;
-    if (width === 0 || height === 0) return;
+    if (width === 0 || height === 0 || this.frame) return;
     const before = this.camera.aspect;
     this.renderer.setSize(width, height, false);
-    this.camera.aspect = width / height;
+    this.useAspect();
     if (Math.abs(before - this.camera.aspect) > 1e-3 && this.camera.position.lengthSq() > 0) this.refit();
+    const tiles = this.tiles();
+    this.tileNames.replaceChildren(
+      ...(tiles.length < 2 ? [] : tiles).map(({ left, top, width: across, mechanisms }) => {
+        const name = element("span", {}, mechanisms[0].run.label);
+        Object.assign(name.style, { left: `${left}px`, top: `${top}px`, width: `${across}px` });
+        return name;
+      }),
+    );
     this.invalidate();
   }
 
-  private recolor(): void {
+  /** Colours of the surroundings and of everything in them. */
+  recolor(): void {
     this.scene.background = new Color(theme().background);
     if (this.grid) this.scene.remove(this.grid);
-    this.grid = this.makeGrid();
+    this.grid = makeGrid(this.layout);
     this.scene.add(this.grid);
     for (const mechanism of this.mechanisms) mechanism.recolor();
     this.invalidate();
   }
 
-  /** How far along the normal (flat mechanisms) or upwards the grid lies. */
-  private get floorLevel(): number {
-    const { bounds, unit, normal, up } = this.layout;
-    const axis = normal ?? up;
-    const lowest = Math.min(...corners(bounds).map((corner) => corner.dot(axis)));
-    return lowest - (normal ? 4.5 : 3.7) * unit;
-  }
-
-  /** Light that throws shadows, and what they fall on. */
-  private addSunAndFloor(): void {
-    const { bounds, size, normal, up } = this.layout;
-    const axis = normal ?? up;
-    const center = bounds.getCenter(new Vector3());
-    const aside = axis.clone().cross(Math.abs(axis.x) < 0.8 ? new Vector3(1, 0, 0) : new Vector3(0, 1, 0)).normalize();
-    const across = axis.clone().cross(aside);
-    const direction = axis.clone().multiplyScalar(1.6).addScaledVector(normal ? up : aside, 0.6).addScaledVector(normal ? up.clone().cross(axis) : across, 0.5);
-    this.sun.position.copy(center).addScaledVector(direction, size);
-    this.sun.target.position.copy(center);
-    this.sun.castShadow = true;
-    this.sun.shadow.mapSize.set(2048, 2048);
-    this.sun.shadow.radius = 5;
-    this.sun.shadow.bias = -0.0005;
-    Object.assign(this.sun.shadow.camera, { left: -size, right: size, top: size, bottom: -size, near: 0.01 * size, far: 6 * size });
-    const floor = new Mesh(new PlaneGeometry(8 * size, 8 * size), new ShadowMaterial({ opacity: 0.16 }));
-    floor.receiveShadow = true;
-    planeFrame(axis, center.addScaledVector(axis, this.floorLevel - center.dot(axis))).decompose(floor.position, floor.quaternion, floor.scale);
-    this.scene.add(this.sun, this.sun.target, floor);
-  }
-
-  /** Behind a flat mechanism, under any other. */
-  private makeGrid(): LineSegments {
-    const { bounds, size, normal, up } = this.layout;
-    const axis = normal ?? up;
-    const raw = size / 8;
-    const decade = 10 ** Math.floor(Math.log10(raw));
-    const step = decade * (raw / decade >= 5 ? 5 : raw / decade >= 2 ? 2 : 1);
-    const center = bounds.getCenter(new Vector3());
-    const frame = planeFrame(axis, axis.clone().multiplyScalar(this.floorLevel));
-    const middle = center.applyMatrix4(frame.clone().invert());
-    const count = normal ? 16 : 8;
-    const [cx, cy] = [Math.round(middle.x / step), Math.round(middle.y / step)];
-    const positions: number[] = [];
-    const colors: number[] = [];
-    const add = (a: number, b: number, c: number, d: number, strong: boolean) => {
-      const color = new Color(strong ? theme().gridStrong : theme().grid);
-      for (const [x, y] of [[a, b], [c, d]]) {
-        positions.push(...new Vector3(x * step, y * step, 0).applyMatrix4(frame).toArray());
-        colors.push(color.r, color.g, color.b);
-      }
-    };
-    for (let k = -count; k <= count; k++) {
-      add(cx + k, cy - count, cx + k, cy + count, (cx + k) % 5 === 0);
-      add(cx - count, cy + k, cx + count, cy + k, (cy + k) % 5 === 0);
-    }
-    const geometry = new BufferGeometry();
-    geometry.setAttribute("position", new Float32BufferAttribute(positions, 3));
-    geometry.setAttribute("color", new Float32BufferAttribute(colors, 3));
-    return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true }));
+  /** After bodies got other looks. */
+  repaint(): void {
+    for (const mechanism of this.mechanisms) mechanism.recolor();
+    this.invalidate();
   }
 }
 
-function corners(box: Box3): Vector3[] {
-  return Array.from({ length: 8 }, (_, k) => new Vector3(k & 1 ? box.max.x : box.min.x, k & 2 ? box.max.y : box.min.y, k & 4 ? box.max.z : box.min.z));
-}
-
-function isShown(mesh: Mesh): boolean {
-  for (let at: Mesh | null = mesh; at; at = at.parent as Mesh | null) if (!at.visible) return false;
+/** Whether neither it nor what it is part of is hidden, below the roots: those of runs are shown in turn. */
+function isShown(object: Object3D, roots: Object3D[]): boolean {
+  for (let at: Object3D | null = object; at && !roots.includes(at); at = at.parent) if (!at.visible) return false;
   return true;
 }
 
-function isInside(mesh: Mesh, mechanism: Mechanism): boolean {
-  for (let at: Mesh | null = mesh; at; at = at.parent as Mesh | null) if ((at as unknown) === mechanism.root) return true;
+function isInside(object: Object3D, root: Object3D): boolean {
+  for (let at: Object3D | null = object; at; at = at.parent) if (at === root) return true;
   return false;
-}
-
-// The directions of the axes, in a corner --------------------------------------------------------------------------------------
-
-const SVG = "http://www.w3.org/2000/svg";
-
-function makeTriad(): SVGSVGElement {
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("class", "triad");
-  svg.setAttribute("viewBox", "-30 -30 60 60");
-  svg.setAttribute("aria-hidden", "true");
-  for (const name of ["x", "y", "z"]) {
-    const line = document.createElementNS(SVG, "line");
-    const text = document.createElementNS(SVG, "text");
-    text.textContent = name;
-    line.setAttribute("class", name);
-    text.setAttribute("class", name);
-    svg.append(line, text);
-  }
-  return svg;
-}
-
-function turnTriad(svg: SVGSVGElement, camera: PerspectiveCamera): void {
-  const inverse = camera.quaternion.clone().invert();
-  [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)].forEach((axis, k) => {
-    axis.applyQuaternion(inverse);
-    const line = svg.children[2 * k];
-    const text = svg.children[2 * k + 1];
-    line.setAttribute("x2", (axis.x * 19).toFixed(1));
-    line.setAttribute("y2", (-axis.y * 19).toFixed(1));
-    text.setAttribute("x", (axis.x * 26).toFixed(1));
-    text.setAttribute("y", (-axis.y * 26).toFixed(1));
-  });
 }

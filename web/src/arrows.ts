@@ -1,0 +1,286 @@
+// Arrows for what acts: applied forces and torques, and what joints and closures transmit. Lengths are in proportion; the view has
+// the scale. Reactions that rigid bodies do not determine are drawn hollow.
+import { BufferGeometry, Color, ConeGeometry, CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshStandardMaterial, Vector3 } from "three";
+import { theme } from "./colors";
+import type { AppliedForce, Frame, Run } from "./data";
+import { frameMatrix } from "./kinematics";
+import type { Layout } from "./layout";
+import type { Mechanism } from "./mechanism";
+
+const Z = new Vector3(0, 0, 1);
+
+export type ArrowSort = "applied" | "reaction";
+export type ArrowUnit = "N" | "N m";
+
+/** What is drawn: which sorts, and how large. */
+export interface ArrowChoice {
+  applied: boolean;
+  reaction: boolean;
+  torques: boolean;
+  size: number; // factor
+}
+
+interface Arrow {
+  sort: ArrowSort;
+  unit: ArrowUnit;
+  label: string;
+  open: boolean; // not unique
+  /** Where it is and what acts there at a row; false: nothing. */
+  find(row: number, at: Vector3, vector: Vector3): boolean;
+  parts: { group: Group; shaft: Group; heads: Group[] } | null;
+}
+
+const shaftShape = (sides: number, open: boolean) => new CylinderGeometry(1, 1, 1, sides, 1, open).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+const headShape = (sides: number, open: boolean) => new ConeGeometry(1, 1, sides, 1, open).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+
+/** The axes along which components of a joint's coordinates act: on the parent (false) or on the child. */
+const AXES: Record<string, [number, boolean][]> = {
+  revolute: [[2, false]],
+  prismatic: [[2, false]],
+  screw: [[2, false]],
+  cylindrical: [[2, false], [2, false]],
+  universal: [[0, false], [1, true]],
+  planar: [[0, false], [1, false], [2, false]],
+  translational: [[0, false], [1, false], [2, false]],
+};
+
+export class Arrows {
+  readonly group = new Group();
+  choice: ArrowChoice = { applied: false, reaction: false, torques: true, size: 1 };
+  private arrows: Arrow[] | null = null;
+  private strongest = new Map<ArrowUnit, number>();
+  private readonly fills = new Map<string, MeshStandardMaterial>();
+  private readonly edges = new Map<string, LineBasicMaterial>();
+  private readonly shapes = { shaft: shaftShape(16, false), head: headShape(24, false), openShaft: new EdgesGeometry(shaftShape(6, true), 1), openHead: new EdgesGeometry(headShape(6, false), 1) };
+  cut = false; // an arrow was too long, and is drawn shorter
+
+  constructor(
+    private readonly mechanism: Mechanism,
+    private readonly layout: Layout,
+  ) {
+    this.group.visible = false;
+  }
+
+  /** The sorts of which there is something to draw. */
+  get sorts(): Set<ArrowSort> {
+    return new Set(this.all.map(({ sort }) => sort));
+  }
+
+  get hasTorques(): boolean {
+    return this.all.some(({ unit }) => unit === "N m");
+  }
+
+  get hasOpen(): boolean {
+    return this.all.some(({ open }) => open);
+  }
+
+  /** Length of an arrow of one unit, m per N or per N m. */
+  scale(unit: ArrowUnit): number {
+    return (0.25 * this.layout.size * this.choice.size) / (this.strongest.get(unit) ?? 1);
+  }
+
+  isShown(unit: ArrowUnit): boolean {
+    return this.group.visible && this.all.some((arrow) => arrow.unit === unit && this.wants(arrow));
+  }
+
+  choose(choice: ArrowChoice): void {
+    this.choice = { ...choice };
+    this.group.visible = choice.applied || choice.reaction;
+    this.place();
+  }
+
+  /** Rows or what is known of them have changed: everything is looked up anew. */
+  renew(): void {
+    this.arrows = null;
+    this.group.clear();
+    this.place();
+  }
+
+  recolor(): void {
+    for (const [sort, material] of this.fills) {
+      material.color = new Color(this.color(sort as ArrowSort));
+      material.emissive = material.color.clone().multiplyScalar(0.35);
+    }
+    for (const [sort, material] of this.edges) material.color = new Color(this.color(sort as ArrowSort));
+  }
+
+  place(): void {
+    if (!this.group.visible || this.mechanism.run.rows === 0) return;
+    const { size, unit, normal } = this.layout;
+    const row = Math.min(this.mechanism.row, this.mechanism.run.rows - 1);
+    const [at, vector] = [new Vector3(), new Vector3()];
+    this.cut = false;
+    for (const arrow of this.all) {
+      const wanted = this.wants(arrow) && arrow.find(row, at, vector);
+      const strength = wanted ? vector.length() : 0;
+      let length = strength * this.scale(arrow.unit);
+      const drawn = Number.isFinite(length) && length > 0.15 * unit;
+      if (arrow.parts) arrow.parts.group.visible = drawn;
+      if (!drawn) continue;
+      if (length > 1.2 * size) [length, this.cut] = [1.2 * size, true];
+      const { group, shaft, heads } = (arrow.parts ??= this.make(arrow));
+      group.visible = true;
+      group.position.copy(at);
+      if (normal) group.position.addScaledVector(normal, this.mechanism.height);
+      group.quaternion.setFromUnitVectors(Z, vector.divideScalar(strength));
+      const tip = Math.min(3.2 * unit, 0.5 * length);
+      shaft.scale.set(0.32 * unit, 0.32 * unit, length - tip);
+      heads.forEach((head, k) => {
+        head.scale.set(0.34 * tip, 0.34 * tip, tip);
+        head.position.z = length - tip - 0.75 * k * tip;
+      });
+    }
+  }
+
+  private wants({ sort, unit }: Arrow): boolean {
+    return this.choice[sort] && (unit === "N" || this.choice.torques);
+  }
+
+  private color(sort: ArrowSort): string {
+    return sort === "applied" ? theme().applied : theme().force;
+  }
+
+  private make(arrow: Arrow): NonNullable<Arrow["parts"]> {
+    const group = new Group();
+    const part = (solid: BufferGeometry, open: BufferGeometry) => {
+      const holder = new Group();
+      const made = arrow.open ? new LineSegments(open, this.edgeMaterial(arrow.sort)) : new Mesh(solid, this.fillMaterial(arrow.sort));
+      made.userData.label = arrow.label;
+      holder.add(made);
+      group.add(holder);
+      return holder;
+    };
+    const shaft = part(this.shapes.shaft, this.shapes.openShaft);
+    // The two heads of a torque: it turns by the rule of the right hand.
+    const heads = Array.from({ length: arrow.unit === "N" ? 1 : 2 }, () => part(this.shapes.head, this.shapes.openHead));
+    this.group.add(group);
+    return { group, shaft, heads };
+  }
+
+  private fillMaterial(sort: ArrowSort): MeshStandardMaterial {
+    if (!this.fills.has(sort)) {
+      this.fills.set(sort, new MeshStandardMaterial({ roughness: 0.5 }));
+      this.recolor();
+    }
+    return this.fills.get(sort)!;
+  }
+
+  private edgeMaterial(sort: ArrowSort): LineBasicMaterial {
+    if (!this.edges.has(sort)) {
+      this.edges.set(sort, new LineBasicMaterial());
+      this.recolor();
+    }
+    return this.edges.get(sort)!;
+  }
+
+  // What there is to draw -----------------------------------------------------------------------------------------------------
+
+  private get all(): Arrow[] {
+    if (this.arrows) return this.arrows;
+    const { run } = this.mechanism;
+    this.arrows = [...reactions(run, this.mechanism), ...(run.scene.forces ?? []).flatMap((force) => applied(run, this.mechanism, force))];
+    // What 95 of 100 do not exceed: single peaks must not make the rest invisible.
+    const stride = Math.max(1, Math.floor(run.rows / 300));
+    const [at, vector] = [new Vector3(), new Vector3()];
+    for (const unit of ["N", "N m"] as const) {
+      const sizes: number[] = [];
+      for (const arrow of this.arrows.filter((one) => one.unit === unit))
+        for (let row = 0; row < run.rows; row += stride) if (arrow.find(row, at, vector) && vector.lengthSq() > 0) sizes.push(vector.length());
+      sizes.sort((a, b) => a - b);
+      this.strongest.set(unit, sizes[Math.floor(0.95 * (sizes.length - 1))] || 1);
+    }
+    return this.arrows;
+  }
+}
+
+/** Three columns as a vector. */
+function vectorOf(run: Run, columns: number[], row: number, vector: Vector3): boolean {
+  vector.set(run.column(columns[0])[row], run.column(columns[1])[row], run.column(columns[2])[row]);
+  return Number.isFinite(vector.lengthSq());
+}
+
+function threeColumns(run: Run, name: string, parts = ["x", "y", "z"]): number[] | null {
+  const found = parts.map((part) => run.indexOfColumn(`${name}.${part}`));
+  return found.every((index): index is number => index !== null) ? found : null;
+}
+
+function reactions(run: Run, mechanism: Mechanism): Arrow[] {
+  const { joints, closures } = run.scene;
+  const open = new Set(run.summary?.not_unique ?? []);
+  const places: { name: string; at: Frame }[] = [
+    ...joints.map((joint) => ({ name: joint.name, at: joint.child })),
+    ...closures.filter((closure) => !closure.cut).map((closure) => ({ name: closure.name, at: closure.b })),
+  ];
+  return places.flatMap(({ name, at }) =>
+    ([["force", "N"], ["torque", "N m"]] as const).flatMap(([prefix, unit]): Arrow[] => {
+      const columns = threeColumns(run, `${prefix}.${name}`);
+      if (!columns) return [];
+      const isOpen = columns.some((index) => open.has(run.columns[index]));
+      return [
+        {
+          sort: "reaction",
+          unit,
+          open: isOpen,
+          label: `${prefix} in ${name}${isOpen ? " (not unique)" : ""}`,
+          find: (row, place, vector) => {
+            mechanism.place(at, place);
+            return vectorOf(run, columns, row, vector);
+          },
+          parts: null,
+        },
+      ];
+    }),
+  );
+}
+
+function applied(run: Run, mechanism: Mechanism, force: AppliedForce): Arrow[] {
+  if (force.column === null) return [];
+  const common = { sort: "applied" as const, open: false, parts: null };
+  const first = force.column;
+  if (force.at) {
+    const at = force.at;
+    return ([["f", "N"], ["t", "N m"]] as const).map(([letter, unit], k): Arrow => ({
+      ...common,
+      unit,
+      label: `${force.name} (applied ${letter === "f" ? "force" : "torque"})`,
+      find: (row, place, vector) => {
+        mechanism.place(at, place);
+        return vectorOf(run, [0, 1, 2].map((c) => first + 3 * k + c), row, vector);
+      },
+    }));
+  }
+  const { a, b } = force;
+  if (a && b)
+    return [[a, b], [b, a]].map(([here, there]): Arrow => ({
+      ...common,
+      unit: "N",
+      label: `${force.name} (${force.type})`,
+      find: (row, place, vector) => {
+        mechanism.place(here, place);
+        mechanism.place(there, vector).sub(place);
+        const length = vector.length();
+        if (!(length > 0)) return false;
+        vector.multiplyScalar(run.column(first)[row] / length);
+        return Number.isFinite(vector.lengthSq());
+      },
+    }));
+  const joint = run.scene.joints[force.joint ?? -1];
+  const axis = joint && AXES[joint.type]?.[force.component ?? 0];
+  if (!axis) return [];
+  const [direction, onChild] = axis;
+  const frame = onChild ? joint.child : joint.parent;
+  const local = frameMatrix(frame);
+  const world = new Matrix4();
+  return [
+    {
+      ...common,
+      unit: run.unit(run.columns[first]) === "N" ? "N" : "N m",
+      label: `${force.name} (applied to ${joint.name})`,
+      find: (row, place, vector) => {
+        mechanism.place(joint.child, place);
+        vector.setFromMatrixColumn(world.multiplyMatrices(mechanism.kinematics.poses[frame.body], local), direction).multiplyScalar(run.column(first)[row]);
+        return Number.isFinite(vector.lengthSq());
+      },
+    },
+  ];
+}
