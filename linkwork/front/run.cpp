@@ -11,6 +11,7 @@
 #include "linkwork/front/results_source.h"
 #include "linkwork/front/run_checkpoints.h"
 #include "linkwork/io/start_state.h"
+#include "linkwork/simulation/design_fit.h"
 #include "linkwork/simulation/kinematics.h"
 #include "linkwork/simulation/moving_system.h"
 #include "linkwork/simulation/pacing.h"
@@ -94,7 +95,7 @@ Results kinematics(const Mechanism& mechanism, const RunOptions& options, const 
   Results results;
   const auto source = std::make_shared<Results::Source>();
   source->spec = with_options(mechanism, options);
-  source->model = std::make_shared<const Model>(build_model(source->spec));
+  source->model = std::make_shared<const Model>(fitted_model(source->spec));
   Simulation motion(std::make_unique<KinematicSystem>(source->model));
   results.columns = motion.columns();
   source->begin_drawing(motion.columns(), motion.system().columns());
