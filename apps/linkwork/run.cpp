@@ -17,6 +17,7 @@
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
+#include "linkwork/simulation/design_fit.h"
 #include "linkwork/version.h"
 
 namespace linkwork::cli {
@@ -82,7 +83,7 @@ std::string options_text(const RunOptions& options) {
 /// The state of --start-at. Throws InputError if there is no such place.
 StartState start_at(const std::string& where, const Spec& spec) {
   if (where != "equilibrium") throw InputError({"--start-at", 0, 0}, fmt::format("is '{}'", where), "equilibrium");
-  const auto model = std::make_shared<const Model>(build_model(spec));
+  const auto model = std::make_shared<const Model>(fitted_model(spec));
   ReducedMotion motion(model);
   const Equilibrium found = find_equilibrium(model, motion);
   if (!found.found) throw InputError({"--start-at", 0, 0}, found.status, "a model that can rest near its start");

@@ -120,7 +120,7 @@ class LoopsReader {
       const std::string type = types.empty() ? "6D" : upper(text(types[i]));
       if (type != "6D" && type != "3D") throw unknown_name(place(types[i]), "type of loop", text(types[i]), {"3d", "6d"});
       ClosureSpec closure;
-      closure.name = free_constraint_name(spec_, fmt::format("loop{}", i + 1));
+      closure.name = names_.free(fmt::format("loop{}", i + 1));
       closure.type = type == "6D" ? "weld" : "spherical";
       closure.a = frame_named(pairs[i][0]);
       closure.b = frame_named(pairs[i][1]);
@@ -133,6 +133,7 @@ class LoopsReader {
   const std::string& file_;
   Spec& spec_;
   const ImportContext& context_;
+  mutable ConstraintNames names_{spec_};
 };
 
 }  // namespace

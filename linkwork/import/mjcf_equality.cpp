@@ -37,7 +37,7 @@ class EqualityReader {
   std::string name_of(const XmlElement& element) {
     std::string name = allowed_name(element.get("name", ""));
     if (name.empty()) name = fmt::format("{}{}", element.name, spec_.closures.size() + 1);
-    return free_constraint_name(spec_, name);
+    return taken_.free(name);
   }
 
   P at(const MjcfNames::Frame& frame) const { return names_.at.at(frame.body) * frame.X; }
@@ -153,6 +153,7 @@ class EqualityReader {
   std::map<std::string, MjcfTendon> tendons_;
   const ImportContext& context_;
   Spec& spec_;
+  ConstraintNames taken_{spec_};
 };
 
 }  // namespace

@@ -240,14 +240,12 @@ ClosureSpec gear(const std::string& name, const std::vector<std::string>& joints
   return closure;
 }
 
-std::string free_constraint_name(const Spec& spec, const std::string& name) {
-  const auto is_taken = [&](const std::string& candidate) {
-    return std::ranges::find(spec.joints, candidate, &JointSpec::name) != spec.joints.end() ||
-           std::ranges::find(spec.closures, candidate, &ClosureSpec::name) != spec.closures.end();
-  };
-  if (!is_taken(name)) return name;
+std::string ConstraintNames::free(const std::string& name) {
+  for (; joints_ < spec_.joints.size(); ++joints_) names_.insert(spec_.joints[joints_].name);
+  for (; closures_ < spec_.closures.size(); ++closures_) names_.insert(spec_.closures[closures_].name);
+  if (!names_.contains(name)) return name;
   for (int i = 2;; ++i)
-    if (const std::string candidate = fmt::format("{}_{}", name, i); !is_taken(candidate)) return candidate;
+    if (const std::string candidate = fmt::format("{}_{}", name, i); !names_.contains(candidate)) return candidate;
 }
 
 ShapeMass shape_mass(const VisualSpec& shape) {

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "linkwork/import/import_notes.h"
@@ -37,8 +38,19 @@ void note_joint_sensor(const XmlElement& sensor, const JointSpec& joint, ImportN
 /// The sum of coefficients times joint coordinates is the offset. One joint alone is held.
 ClosureSpec gear(const std::string& name, const std::vector<std::string>& joints, const std::vector<double>& coefficients,
                  double offset, const Place& place);
-/// The name, or with a number behind it if it is taken by a joint or closure.
-std::string free_constraint_name(const Spec& spec, const std::string& name);
+/// Names of the joints and closures of a Spec that grows.
+class ConstraintNames {
+ public:
+  explicit ConstraintNames(const Spec& spec) : spec_(spec) {}
+
+  /// The name, or with a number behind it if it is taken.
+  std::string free(const std::string& name);
+
+ private:
+  const Spec& spec_;
+  std::size_t joints_ = 0, closures_ = 0;  // known so far
+  std::unordered_set<std::string> names_;
+};
 
 /// A homogeneous body: mass, and inertia about its centre in its own axes.
 struct ShapeMass {

@@ -5,6 +5,7 @@
 #include <map>
 #include <numbers>
 #include <set>
+#include <unordered_map>
 
 #include "linkwork/import/readers.h"
 #include "linkwork/import/robot_parts.h"
@@ -384,8 +385,8 @@ class SdfReader {
   void add_mimic(const MimicOf& mimic, const SdfScope& scope) {
     const std::string leader = allowed_name(scope.prefix() + mimic.leader);
     if (!joints_.contains(leader)) throw unknown_name(mimic.place, "joint", mimic.leader, {joints_.begin(), joints_.end()});
-    spec_.closures.push_back(gear(free_constraint_name(spec_, mimic.joint + "_mimic"), {mimic.joint, leader},
-                                  {1.0, -mimic.factor}, mimic.offset, mimic.place));
+    spec_.closures.push_back(
+        gear(names_.free(mimic.joint + "_mimic"), {mimic.joint, leader}, {1.0, -mimic.factor}, mimic.offset, mimic.place));
   }
 
   /// Children whose names end in body_A, p_AP and so on.
@@ -411,8 +412,8 @@ class SdfReader {
       return frame_on(name, X, element.place());
     };
     ClosureSpec closure;
-    closure.name = free_constraint_name(
-        spec_, allowed_name(element.get("name", fmt::format("{}{}", is_ball ? "ball" : "weld", spec_.closures.size() + 1))));
+    closure.name =
+        names_.free(allowed_name(element.get("name", fmt::format("{}{}", is_ball ? "ball" : "weld", spec_.closures.size() + 1))));
     closure.type = is_ball ? "spherical" : "weld";
     closure.place = element.place();
     closure.a = frame({"body_A", "frame_A", "parent"}, {"p_AP", "X_AP"});
@@ -451,9 +452,9 @@ class SdfReader {
 
   /// What hangs on nothing floats, or is held if that was asked for.
   void hold_or_float() {
-    std::map<std::string, std::string> group;  // union of bodies that joints connect
+    std::unordered_map<std::string, std::string> group;  // union of bodies that joints connect
     const auto root = [&](std::string name) {
-      while (group.contains(name) && group.at(name) != name) name = group.at(name);
+      for (std::string* up = &group.at(name); *up != name; up = &group.at(name)) name = *up = group.at(*up);
       return name;
     };
     group["ground"] = "ground";
@@ -468,7 +469,7 @@ class SdfReader {
       for (const BodySpec& body : spec_.bodies) {
         if (root(body.name) == "ground" || (!any && carried.contains(body.name))) continue;
         JointSpec base;
-        base.name = free_constraint_name(spec_, body.name);
+        base.name = names_.free(body.name);
         base.place = body.place;
         base.child = frame_on(body.name, {}, body.place);
         const P& X = at_.at(body.name);
@@ -490,6 +491,7 @@ class SdfReader {
   const ImportContext& context_;
   SdfScope world_;
   Spec spec_;
+  ConstraintNames names_{spec_};
   double version_ = 1.7;
   std::map<std::string, P> at_;  // by body: in the world, as written
   std::set<std::string> joints_;

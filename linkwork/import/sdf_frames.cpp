@@ -10,7 +10,7 @@ namespace linkwork {
 namespace {
 
 using P = Pose<double>;
-constexpr int kDeepest = 200;
+constexpr int kDeepest = 1000;
 
 /// "arm::hand" is 'hand' in 'arm'.
 std::pair<std::string, std::string> split(const std::string& name) {
@@ -114,9 +114,11 @@ P SdfScope::pose(const std::string& name, const Place& asked_at) const { return 
 
 P SdfScope::pose_in_world(const std::string& name, const Place& asked_at, int depth) const {
   if (depth > kDeepest)
-    throw InputError(asked_at, fmt::format("the frame '{}' is relative to itself", name), "frames in no circle");
+    throw InputError(asked_at, fmt::format("the frame '{}' is relative to itself, or through more than 1000 others", name),
+                     "frames in no circle");
   const auto [scope, frame] = find(name, asked_at);
   if (frame == nullptr) return scope->model_pose();
+  if (frame->in_world) return *frame->in_world;
   const XmlElement* const pose = frame->element->find("pose");
   const std::string otherwise = frame->is_link || frame->attached_to == "__model__" ? "__model__" : frame->attached_to;
   std::string to = otherwise;
@@ -124,7 +126,8 @@ P SdfScope::pose_in_world(const std::string& name, const Place& asked_at, int de
     const std::string written = pose->get("relative_to").value_or(pose->get("frame", ""));
     if (!written.empty()) to = written;
   }
-  return scope->pose_in_world(to, frame->element->place(), depth + 1) * read_sdf_pose(pose);
+  frame->in_world = scope->pose_in_world(to, frame->element->place(), depth + 1) * read_sdf_pose(pose);
+  return *frame->in_world;
 }
 
 P SdfScope::pose_in(const XmlElement& holder, const std::string& otherwise) const {

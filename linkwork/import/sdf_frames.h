@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class SdfScope {
     const XmlElement* element = nullptr;  // that has the <pose>
     std::string attached_to;              // of frames and joints
     bool is_link = false;
+    mutable std::optional<Pose<double>> in_world = {};  // once it is known
   };
   struct Found {
     const SdfScope* scope;

@@ -233,7 +233,7 @@ class UrdfReader {
     const bool is_world = root.name == "world" || root.name == "ground_" || root.name == "map";
     const bool holds = context_.options.fixed_base || is_world || root.mass == 0.0;
     JointSpec base;
-    base.name = free_constraint_name(spec_, "base");
+    base.name = names_.free("base");
     base.type = holds ? "weld" : "free";
     base.parent.place = base.child.place = base.place = root.place;
     base.child.body = root.name;
@@ -263,7 +263,7 @@ class UrdfReader {
   }
 
   void add_closure(ClosureSpec closure) {
-    closure.name = free_constraint_name(spec_, closure.name);
+    closure.name = names_.free(closure.name);
     spec_.closures.push_back(std::move(closure));
   }
 
@@ -455,6 +455,7 @@ class UrdfReader {
   const XmlElement& robot_;
   const ImportContext& context_;
   Spec spec_;
+  ConstraintNames names_{spec_};
   std::map<std::string, std::array<double, 4>> colors_;
   std::unordered_map<std::string, const XmlElement*> links_;
   std::unordered_map<std::string, std::size_t> joints_;

@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <Eigen/SVD>
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
+#include <map>
+#include <memory>
 #include <random>
 
 #include "linkwork/dynamics/redundancy.h"
@@ -68,18 +73,19 @@ class Rows {
     displace(model_.tree, state.q.data(), dv.data());
   }
 
-  /// How the rows change when a frame is displaced by a small twist in its own axes, turns first: of a joint of the tree, its
-  /// child's; of a closure, b.
-  MatX<double> by_joint(const Joint& joint) const {
+  /// How the rows change when a frame is displaced by a small twist in its own axes, turns first: the parent's or child's of a
+  /// joint of the tree; a or b of a closure.
+  MatX<double> by_joint(const Joint& joint, bool child) const {
     const bool forward = is_above(joint.parent.node, joint.child.node);
     const int outer = forward ? joint.child.node : joint.parent.node;
-    const Pose<double> X = system_.pose(joint.child);
-    return by_twist(X, forward ? -1.0 : 1.0, [&](const FrameClosure& closure) {
+    const Pose<double> X = system_.pose(child ? joint.child : joint.parent);
+    return by_twist(X, forward == child ? -1.0 : 1.0, [&](const FrameClosure& closure) {
       return static_cast<int>(is_above(outer, closure.b.node)) - static_cast<int>(is_above(outer, closure.a.node));
     });
   }
-  MatX<double> by_closure(const FrameClosure& displaced) const {
-    return by_twist(system_.pose(displaced.b), 1.0, [&](const FrameClosure& closure) { return &closure == &displaced ? 1 : 0; });
+  MatX<double> by_closure(const FrameClosure& displaced, bool b) const {
+    return by_twist(system_.pose(b ? displaced.b : displaced.a), b ? 1.0 : -1.0,
+                    [&](const FrameClosure& closure) { return &closure == &displaced ? 1 : 0; });
   }
 
  private:
@@ -121,11 +127,11 @@ class Rows {
   Eigen::BDCSVD<MatX<double>> svd_;
 };
 
-/// The frames that may be moved, as the Spec has them.
+/// The frames that may be moved, as the Spec has them: two of each joint, then two of each closure.
 std::vector<FrameSpec*> movable_frames(Spec& spec) {
   std::vector<FrameSpec*> frames;
-  for (JointSpec& joint : spec.joints) frames.push_back(&joint.child);
-  for (ClosureSpec& closure : spec.closures) frames.push_back(&closure.b);
+  for (JointSpec& joint : spec.joints) frames.push_back(&joint.parent), frames.push_back(&joint.child);
+  for (ClosureSpec& closure : spec.closures) frames.push_back(&closure.a), frames.push_back(&closure.b);
   return frames;
 }
 
@@ -151,7 +157,7 @@ class DesignFit {
       rows_->look_at(sample);
       contradiction_ = std::max(contradiction_, rows_->largest() * rows_->length());
     }
-    return fit() && is_near();
+    return fit() && moves_as_expected() && is_near();
   }
 
   Spec take() {
@@ -228,9 +234,10 @@ class DesignFit {
   /// Newton's method: the contradictions at all samples vanish with the smallest displacements of frames that do it.
   bool fit() {
     constexpr int kIterations = 12;
+    constexpr double kCertain = 2e-4;  // what conditions have at least; what is below comes of the contradictions themselves
     double before = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kIterations; ++i) {
-      const Eigen::Index slots = std::ssize(spec_.joints) + std::ssize(spec_.closures);
+      const Eigen::Index slots = 2 * (std::ssize(spec_.joints) + std::ssize(spec_.closures));
       const Eigen::Index spare = model_->row_count() - rank_, count = std::ssize(samples_);
       MatX<double> B = MatX<double>::Zero(spare * count, 6 * slots);
       VecX<double> error(spare * count);
@@ -242,28 +249,32 @@ class DesignFit {
         const MatX<double> U = rows_->contradictions(rank_);
         error.segment(spare * k, spare) = U.transpose() * rows_->phi();
         largest = std::max(largest, rows_->largest());
+        const auto place = [&](Eigen::Index slot, const MatX<double>& D) {
+          B.block(spare * k, 6 * slot, spare, 6) = U.transpose() * D;
+        };
         for (std::size_t j = 0; j < spec_.joints.size(); ++j) {
           const Joint& joint = model_->joints[j];
           if (joint.cut || joint.parent.node == joint.child.node) continue;
-          B.block(spare * k, 6 * static_cast<Eigen::Index>(j), spare, 6) = U.transpose() * rows_->by_joint(joint);
+          for (const bool child : {false, true}) place(2 * static_cast<Eigen::Index>(j) + child, rows_->by_joint(joint, child));
         }
         for (const FrameClosure& closure : model_->frame_closures)
-          B.block(spare * k, 6 * slot_of(closure), spare, 6) = U.transpose() * rows_->by_closure(closure);
+          for (const bool b : {false, true}) place(slot_of(closure) + b, rows_->by_closure(closure, b));
       }
       if (largest < kClosed) return true;
       if (!(largest < 0.5 * before) && i > 3) return false;
       before = largest;
       Eigen::BDCSVD<MatX<double>> svd(B, Eigen::ComputeThinU | Eigen::ComputeThinV);
-      svd.setThreshold(1e-7);
+      svd.setThreshold(kCertain);
       displace_frames(-svd.solve(error));
     }
     return false;
   }
 
+  /// The first of its two.
   Eigen::Index slot_of(const FrameClosure& closure) const {
-    if (closure.joint) return static_cast<Eigen::Index>(closure.joint());
+    if (closure.joint) return 2 * static_cast<Eigen::Index>(closure.joint());
     const auto found = std::ranges::find(spec_.closures, closure.name, &ClosureSpec::name);
-    return std::ssize(spec_.joints) + (found - spec_.closures.begin());
+    return 2 * (std::ssize(spec_.joints) + (found - spec_.closures.begin()));
   }
 
   /// In the frames' own axes as the model has them: its z is the axis.
@@ -272,8 +283,8 @@ class DesignFit {
     for (std::size_t s = 0; s < frames.size(); ++s) {
       const Vector6 twist = by.segment<6>(6 * static_cast<Eigen::Index>(s));
       if (twist.isZero(0.0)) continue;
-      const Mat3<double> axes = axes_of(s);
       FrameSpec& frame = *frames[s];
+      const Mat3<double> axes = axes_of(s, frame);
       frame.at += frame.rotation * (axes * twist.tail<3>()) * rows_->length();
       frame.rotation = (frame.rotation * Eigen::Quaterniond(so3_exp(V3(axes * twist.head<3>())))).normalized();
     }
@@ -283,18 +294,30 @@ class DesignFit {
   }
 
   /// From the axes of a model's frame to those of the Spec's.
-  Mat3<double> axes_of(std::size_t slot) const {
-    const std::size_t joints = spec_.joints.size();
-    const Pose<double> written = model_frame(slot < joints ? fitted_.joints[slot].child : fitted_.closures[slot - joints].b);
-    if (slot < joints) return written.R.transpose() * model_->joints[slot].child.X_NF.R;
+  Mat3<double> axes_of(std::size_t slot, const FrameSpec& frame) const {
+    const Mat3<double> back = model_frame(frame).R.transpose();
+    const std::size_t joints = spec_.joints.size(), at = slot / 2;
+    const bool second = slot % 2 == 1;
+    if (at < joints) return back * (second ? model_->joints[at].child : model_->joints[at].parent).X_NF.R;
     for (const FrameClosure& closure : model_->frame_closures)
-      if (!closure.joint && closure.name == fitted_.closures[slot - joints].name) return written.R.transpose() * closure.b.X_NF.R;
+      if (!closure.joint && closure.name == fitted_.closures[at - joints].name)
+        return back * (second ? closure.b : closure.a).X_NF.R;
     return Mat3<double>::Identity();
   }
 
   Pose<double> model_frame(const FrameSpec& frame) const {
     const auto body = std::ranges::find(model_->bodies, frame.body, &Body::name);
     return body->X_NB * Pose<double>{frame.rotation.toRotationMatrix(), frame.at};
+  }
+
+  /// Whether what was taken for redundant is so now: a short lever or a singular position is none.
+  bool moves_as_expected() {
+    constexpr double kFitted = 1e-7;
+    for (const State& sample : samples_) {
+      rows_->look_at(sample);
+      if (rows_->rank(kFitted) != rank_) return false;
+    }
+    return samples_.size() > 1 || model_->tree.nv == rank_;
   }
 
   /// Whether no frame was moved by more than the tolerance.
@@ -307,7 +330,8 @@ class DesignFit {
       const double moved = std::max((now[s]->at - before[s]->at).norm(), turn);
       if (moved <= moved_) continue;
       moved_ = moved;
-      most_moved_ = s < spec_.joints.size() ? spec_.joints[s].name : spec_.closures[s - spec_.joints.size()].name;
+      const std::size_t joints = spec_.joints.size();
+      most_moved_ = s / 2 < joints ? spec_.joints[s / 2].name : spec_.closures[s / 2 - joints].name;
     }
     return moved_ <= spec_.settings.design_tolerance;
   }

@@ -142,6 +142,7 @@ State LimitedClosing::start(const State& given, int attempt, std::mt19937& rando
 
 bool LimitedClosing::close(const State& given, State& state) {
   constexpr int kStarts = 40;
+  if (dofs_.empty()) return false;
   std::mt19937 random(2024);
   for (int attempt = 0; attempt < kStarts; ++attempt) {
     State trial = start(given, attempt, random);

@@ -1,8 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "linkwork/model/binding.h"
 #include "linkwork/model/forces/force_kind.h"
-#include "linkwork/spatial/so3.h"
 
 namespace linkwork {
 

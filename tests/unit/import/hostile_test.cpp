@@ -93,5 +93,26 @@ TEST(HostileRobotFile, ReadsAHundredThousandLinks) {
   EXPECT_EQ(read_robot_text(text + "</robot>", "chain.urdf").joints.size(), static_cast<std::size_t>(kLinks));
 }
 
+TEST(HostileRobotFile, ReadsLongChainsOfFramesLoopsAndMimics) {
+  constexpr int kLinks = 20000;
+  std::string sdf = "<sdf version=\"1.9\"><model name=\"m\">", urdf = "<robot name=\"r\"><link name=\"l0\"/>";
+  for (int i = 1; i <= kLinks; ++i) {
+    const std::string relative = i == 1 ? "" : fmt::format(" relative_to=\"l{}\"", i - 1);
+    sdf +=
+        fmt::format("<link name=\"l{0}\"><pose{1}>0.1 0 0 0 0 0</pose><inertial><mass>1</mass></inertial></link>", i, relative);
+    if (i > 1)
+      sdf += fmt::format("<joint name=\"j{0}\" type=\"ball\"><parent>l{1}</parent><child>l{0}</child></joint>", i, i - 1);
+    urdf += fmt::format(
+        "<link name=\"l{0}\"><inertial><mass value=\"1\"/><inertia ixx=\"1\" iyy=\"1\" izz=\"1\"/></inertial></link>"
+        "<joint name=\"j{0}\" type=\"continuous\"><parent link=\"l{1}\"/><child link=\"l{0}\"/><mimic joint=\"j1\"/></joint>",
+        i, i / 2);
+  }
+  EXPECT_EQ(import_robot(sdf + "</model></sdf>", "m.sdf").document.root.find("joint")->items.size(),
+            static_cast<std::size_t>(kLinks));
+  urdf.replace(urdf.find("<mimic joint=\"j1\"/>"), 19, "");
+  EXPECT_EQ(import_robot(urdf + "</robot>", "r.urdf").document.root.find("closure")->items.size(),
+            static_cast<std::size_t>(kLinks - 1));
+}
+
 }  // namespace
 }  // namespace linkwork

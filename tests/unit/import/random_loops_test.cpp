@@ -1,12 +1,10 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 
 #include "linkwork/import/robot_file.h"
-#include "linkwork/simulation/check.h"
 #include "tests/support/recorded_run.h"
 
 // Robots with random poses, axes, masses and loops, written in every format: all must move alike.
@@ -245,10 +243,10 @@ TEST_P(RandomLoopRobot, MovesAlikeInWhateverSyntaxItIsWritten) {
 
 TEST_P(RandomLoopRobot, IsTheSameToTheLastBitOnceItIsWrittenAndReadAgain) {
   const LoopRobot robot(GetParam());
-  for (const auto& [text, name] :
+  for (const auto& [file, name] :
        {std::pair{robot.urdf_plus(), "r.urdf"}, {robot.sdf(false), "r.sdf"}, {robot.mjcf(true), "r.xml"}}) {
-    Spec direct = read_robot_text(text, name);
-    Spec again = read_model_text(model_text(import_robot(text, name), name), "r.toml");
+    Spec direct = read_robot_text(file, name);
+    Spec again = read_model_text(model_text(import_robot(file, name), name), "r.toml");
     for (Spec* spec : {&direct, &again}) spec->settings.end = 0.1;
     const RecordedRun one(direct), other(again);
     EXPECT_EQ(one.columns, other.columns);
