@@ -15,5 +15,6 @@ Study generalized_inverse_study();
 Study gluing_study();
 Study hierarchical_study();
 Study variable_dof_study();
+Study variable_dof_distributed_study();
 
 }  // namespace linkwork::studies

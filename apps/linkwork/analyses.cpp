@@ -14,10 +14,13 @@
 #include "apps/linkwork/text.h"
 #include "linkwork/analysis/equilibrium.h"
 #include "linkwork/analysis/inverse_dynamics.h"
+#include "linkwork/analysis/sensitivity.h"
 #include "linkwork/io/analysis_file.h"
+#include "linkwork/io/model_parameters.h"
 #include "linkwork/io/motion_file.h"
 #include "linkwork/io/page.h"
 #include "linkwork/io/trajectory_file.h"
+#include "linkwork/simulation/design_fit.h"
 #include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork::cli {
@@ -27,7 +30,8 @@ constexpr std::size_t kMostLines = 12;
 
 struct AnalysisOptions {
   ModelArgument model;
-  std::optional<std::string> out, at, actuators, motion, end, every;
+  std::optional<std::string> out, at, actuators, motion, end, every, parameters, starts, method;
+  std::vector<std::string> measures;
   bool quiet = false;
 
   CLI::App* add_to(CLI::App& program, const char* name, const char* summary, const char* footer) {
@@ -45,7 +49,7 @@ struct AnalysisOptions {
 };
 
 std::shared_ptr<const Model> read_model(const AnalysisOptions& options) {
-  return std::make_shared<const Model>(build_model(options.model.read()));
+  return std::make_shared<const Model>(fitted_model(options.model.read()));
 }
 
 void print_file(const AnalysisOptions& options, const ResultFolder& folder, const char* file) {
@@ -142,7 +146,7 @@ int find_efforts(const AnalysisOptions& options) {
   if (options.end) spec.settings.end = parse_positive(*options.end, "--end");
   if (options.every) spec.settings.output_every = parse_positive(*options.every, "--every");
   if (options.motion) add_drives(spec, *options.motion, options.end.has_value());
-  const auto model = std::make_shared<const Model>(build_model(spec));
+  const auto model = std::make_shared<const Model>(fitted_model(spec));
   expect_interruption();
   const InverseMotion inverse = inverse_motion(model, names_in(options.actuators.value_or("")), [] { return !interrupted(); });
   const ResultFolder folder(options.out, model->name + "-inverse");
@@ -156,6 +160,40 @@ int find_efforts(const AnalysisOptions& options) {
     for (const std::string& note : inverse.notes) print_line("note", note);
   }
   print_file(options, folder, "inverse.csv");
+  return kDone;
+}
+
+int find_influences(const AnalysisOptions& options) {
+  const auto read = [&](const ModelArgument& model) {
+    Spec spec = model.read();
+    if (options.end) spec.settings.end = parse_positive(*options.end, "--end");
+    return spec;
+  };
+  const Spec spec = read(options.model);
+  ReadOptions reading;
+  for (const std::string& set : options.model.set) reading.set.emplace_back(set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
+  expect_interruption();
+  const Sensitivities found = find_sensitivities(
+      spec, options.measures, names_in(options.parameters.value_or("")), names_in(options.starts.value_or("")),
+      options.method.value_or("auto"), parameters_of(spec, reading),
+      [&](const std::string& name, double value) {
+        ModelArgument changed = options.model;
+        std::erase_if(changed.set, [&](const std::string& set) { return set.starts_with(name + "="); });
+        changed.set.push_back(fmt::format("{}={}", name, value));
+        return read(changed);
+      },
+      [] { return !interrupted(); });
+  const ResultFolder folder(options.out, spec.name + "-sensitivity");
+  write_text_file(folder / "sensitivity.json", sensitivity_json(found));
+  if (!options.quiet) {
+    print("{}: {}, {} method\n", spec.name, counted(found.steps, "step"), found.method);
+    for (const Sensitivities::Measure& measure : found.measures) {
+      print_line(measure.name, fmt::format("{:.9g}", measure.value));
+      for (const auto& [name, value] : measure.derivatives) print_line("", fmt::format("by {}: {:.9g}", name, value));
+    }
+    for (const std::string& note : found.notes) print_line("note", note);
+  }
+  print_file(options, folder, "sensitivity.json");
   return kDone;
 }
 
@@ -232,6 +270,29 @@ Examples:
   app->add_option("--end", options->end, "time at which the motion ends, s")->option_text("T");
   app->add_option("--every", options->every, "time between two rows, s")->option_text("DT");
   return command(app, options, find_efforts);
+}
+
+Command sensitivity_command(CLI::App& program) {
+  const auto options = std::make_shared<AnalysisOptions>();
+  CLI::App* const app = options->add_to(
+      program, "sensitivity", "Finds how measures of a run change with parameters and start values.",
+      R"(A measure is final(COLUMN), max(COLUMN), min(COLUMN) or integral(COLUMN), of a coordinate q., a velocity v. or a sensor.
+Derivatives are those of the run itself, with its steps and through its events. The integrator must be an explicit Runge-Kutta method.
+With many parameters the equations are followed backward (adjoint). Writes sensitivity.json.
+
+Examples:
+  linkwork sensitivity four_bar --end 0.5 --measure "final(q.theta)" --parameters torque,l1
+  linkwork sensitivity double_pendulum --end 1 --measure "end=final(q.lower)" --starts q.upper,v.upper)");
+  app->add_option("--measure", options->measures, "what is measured, with a name and = before it or not; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("MEASURE");
+  app->add_option("--parameters", options->parameters, "parameters of the model, with commas between")->option_text("P1,P2");
+  app->add_option("--starts", options->starts, "start values of coordinates, q.JOINT or v.JOINT, with commas between")
+      ->option_text("Q1,V1");
+  app->add_option("--method", options->method, "forward, adjoint, or auto, the default, which chooses by their numbers")
+      ->option_text("NAME");
+  app->add_option("--end", options->end, "time at which the run ends, s")->option_text("T");
+  return command(app, options, find_influences);
 }
 
 }  // namespace linkwork::cli

@@ -5,15 +5,16 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/methods.h"
 #include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
+#include "linkwork/io/check_file.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/settings_check.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork::cli {
 namespace {
@@ -146,34 +147,6 @@ void print_report(const CheckReport& report, const Spec& spec, const Model& mode
   if (report.rows > 0) print_coordinates(report, model);
 }
 
-/// The same for programs: one object.
-void print_json(const CheckReport& report, const Model& model) {
-  using Json = nlohmann::ordered_json;
-  Json moved = Json::array();
-  for (const auto& change : report.assembly.moved)
-    moved.push_back({{"coordinate", change.coordinate}, {"from", change.from}, {"to", change.to}, {"given", change.given}});
-  std::vector<std::string> warnings = report.warnings;
-  if (!report.trouble.empty()) warnings.push_back(report.trouble);
-  const Json json{{"model", model.name},
-                  {"bodies", report.bodies},
-                  {"joints", report.joints},
-                  {"coordinates", report.coordinates},
-                  {"loops", report.loops()},
-                  {"rows", report.rows},
-                  {"rank", report.rank},
-                  {"dof", report.dof},
-                  {"redundant", report.redundant()},
-                  {"not_unique", report.diagnosis.undetermined},
-                  {"start",
-                   {{"position_error", report.assembly.position_error_before},
-                    {"velocity_error", report.assembly.velocity_error_before},
-                    {"moved", moved}}},
-                  {"singular_distance", report.diagnosis.distance},
-                  {"warnings", warnings}};
-  // A model's name may come from a file name, which need not be UTF-8.
-  print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
-}
-
 struct CheckOptions {
   ModelArgument model;
   bool json = false;
@@ -182,10 +155,10 @@ struct CheckOptions {
 int check_model(const CheckOptions& options) {
   const Spec spec = options.model.read();
   check_settings(spec.settings);
-  const Model model = build_model(spec);
+  const Model model = fitted_model(spec);
   const CheckReport report = check(model);
   if (options.json)
-    print_json(report, model);
+    print("{}\n", check_json(report, model));
   else
     print_report(report, spec, model);
   if (report.trouble.empty()) return kDone;

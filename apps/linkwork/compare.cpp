@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/comparison_plan.h"
 #include "apps/linkwork/comparison_table.h"
 #include "apps/linkwork/lists.h"
 #include "apps/linkwork/methods.h"
@@ -45,19 +46,12 @@ Examples:
   linkwork compare four_bar --end 2 --formulations all --stabilizations none,baumgarte:alpha=5/50,beta=5/50,projection
   linkwork compare n_four_bar --vary n=5,10,20 --end 1 --formulations schur,lagrange --steps 1e-3)";
 
-struct CompareOptions {
+struct CompareOptions : ComparisonTexts {
   ModelArgument model;
-  Text end, every;
-  Text coordinates, formulations, stabilizations, integrators, steps, tolerances;
-  Text reference, reference_rtol, budget;
   std::vector<std::string> vary;
   Text out;
   bool quiet = false;
 };
-
-double number_or(const Text& text, const char* option, double fallback) {
-  return text ? parse_positive(*text, option) : fallback;
-}
 
 /// The model once for every combination of the values of --vary.
 std::vector<Problem> read_problems(const CompareOptions& options) {
@@ -80,34 +74,10 @@ std::vector<Problem> read_problems(const CompareOptions& options) {
   for (const auto& [label, argument] : cases) {
     problems.push_back({label, argument.read()});
     Settings& settings = problems.back().spec.settings;
-    settings.end = number_or(options.end, "--end", settings.end);
+    if (options.end) settings.end = parse_positive(*options.end, "--end");
     check_settings(settings);
   }
   return problems;
-}
-
-ComparisonPlan make_plan(const CompareOptions& options, const Settings& settings) {
-  ComparisonPlan plan;
-  const auto choose = [](const Text& text, const char* option, const std::vector<CatalogInfo>& known, const char* what) {
-    return text ? parse_choices(*text, option, known, what) : std::vector<Choice>{};
-  };
-  plan.coordinates = choose(options.coordinates, "--coordinates", coordinate_choices(), "coordinates");
-  plan.formulations = choose(options.formulations, "--formulations", formulation_choices(), "formulation");
-  plan.stabilizations = choose(options.stabilizations, "--stabilizations", stabilization_choices(), "stabilization");
-  plan.integrators = choose(options.integrators, "--integrators", integrator_choices(), "integrator");
-  const bool any = options.coordinates || options.formulations || options.stabilizations || options.integrators;
-  if (!any) plan.formulations = parse_choices("all", "--formulations", formulation_choices(), "formulation");
-  const double h = settings.step, part = settings.atol / settings.rtol;
-  plan.steps = options.steps ? parse_numbers(*options.steps, "--steps") : std::vector<double>{4.0 * h, 2.0 * h, h};
-  plan.tolerances = parse_tolerances(options.tolerances.value_or("1e-4,1e-6,1e-8"), "--tolerances", part);
-  if (options.every) plan.every = parse_positive(*options.every, "--every");
-  if (options.reference) {
-    plan.reference = parse_choice(*options.reference, {"--reference", 0, 0});
-    find_choice(integrator_choices(), *plan.reference, "integrator");
-  }
-  plan.reference_rtol = number_or(options.reference_rtol, "--reference-rtol", plan.reference_rtol);
-  plan.most_seconds = number_or(options.budget, "--budget", plan.most_seconds);
-  return plan;
 }
 
 void write_results(const fs::path& folder, const Comparison& comparison, bool quiet) {

@@ -35,7 +35,7 @@ int import_file(const Options& options) {
     throw InputError({file.string(), 0, 0}, "is no robot file by its name", "a file that ends in .urdf, .sdf or .xml");
   const ImportedRobot robot = import_robot(read_text_file(file), file.string(), options.model.import_options());
   read_model_document(robot.document);  // complains of what a model cannot have, at its place in the file
-  const std::string text = model_text(robot, file.filename().string());
+  const std::string text = model_text(robot, file.filename().string(), fs::path(options.out).parent_path());
   if (options.out.empty()) {
     print("{}", text);
     return kDone;

@@ -20,6 +20,7 @@
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_file.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork::cli {
 namespace {
@@ -63,7 +64,7 @@ int move(const KinematicsOptions& options) {
   Spec spec = options.model.read();
   if (options.end) spec.settings.end = parse_positive(*options.end, "--end");
   if (options.every) spec.settings.output_every = parse_positive(*options.every, "--every");
-  const Model model = build_model(spec);
+  const Model model = fitted_model(spec);
   Simulation motion = kinematic_motion(model);
 
   const ResultFolder folder(options.out, model.name + "-kinematics");

@@ -11,29 +11,14 @@
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/methods.h"
 #include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/study_options.h"
 #include "apps/linkwork/terminal.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
 #include "linkwork/model/kinds.h"
-#include "studies/catalog.h"
 
 namespace linkwork::cli {
 namespace {
-
-struct Entry {
-  std::string name;
-  std::string text;
-  std::vector<std::string> details = {};
-};
-
-void print_entries(const std::vector<Entry>& entries) {
-  std::size_t width = 0;
-  for (const Entry& entry : entries) width = std::max(width, entry.name.size());
-  for (const Entry& entry : entries) {
-    print("{:<{}}  {}\n", entry.name, width, entry.text);
-    for (const std::string& detail : entry.details) print("{:<{}}    {}\n", "", width, detail);
-  }
-}
 
 void print_methods(const std::vector<CatalogInfo>& infos) {
   std::vector<Entry> entries;
@@ -101,13 +86,6 @@ void print_models() {
   print("\nin {}\n", folder.string());
 }
 
-void print_studies() {
-  std::vector<Entry> entries;
-  for (const studies::Study& study : studies::all_studies())
-    entries.push_back({study.info.name, study.info.summary + " [" + study.info.reference + "]"});
-  print_entries(entries);
-}
-
 struct Category {
   std::string name;
   std::function<void()> print;
@@ -125,7 +103,10 @@ const std::vector<Category>& categories() {
       {"forces", [] { print_kinds(standard_kinds()->forces); }},
       {"sensors", [] { print_kinds(standard_kinds()->sensors); }},
       {"models", print_models},
-      {"studies", print_studies},
+      {"studies",
+       [] {
+         become_studies_program({"list", "studies"});
+       }},
   };
   return all;
 }

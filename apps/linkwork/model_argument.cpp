@@ -11,6 +11,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+fs::path given_ready_models;  // empty: none was
+
 /// "name=value" of --set.
 std::pair<std::string, std::string> parse_assignment(const std::string& text) {
   const std::size_t equals = text.find('=');
@@ -100,8 +102,11 @@ Spec ModelArgument::read(const fs::path& from, std::function<std::string(const f
   return read_any_model(from, import_options(), reading);
 }
 
+void set_ready_model_folder(const fs::path& folder) { given_ready_models = folder; }
+
 fs::path ready_model_folder() {
   std::error_code ignored;
+  if (!given_ready_models.empty()) return given_ready_models;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   for (const fs::path& folder : {program.parent_path() / LINKWORK_INSTALLED_MODELS, fs::path(LINKWORK_SOURCE_MODELS)})
     if (fs::is_directory(folder, ignored)) return folder.lexically_normal();

@@ -43,6 +43,8 @@ struct ReadyModel {
 
 /// Where they are: beside an installed program, or in the source tree it was built from. Empty if in neither.
 std::filesystem::path ready_model_folder();
+/// For those who are not the program: another folder.
+void set_ready_model_folder(const std::filesystem::path& folder);
 /// Sorted by name.
 std::vector<ReadyModel> ready_models();
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -56,9 +58,29 @@ void check_leftovers(const CLI::App& options) {
   throw unknown_name({}, "option", option->substr(0, option->find('=')), names);
 }
 
+int exit_code(int argc, const char* const* argv, const std::vector<CommandMaker>& makers) {
+  try {
+    return understood(argc, argv, makers)();
+  } catch (const InputError& error) {
+    complain_of(error.what());
+    return kBadInput;
+  } catch (const std::bad_alloc&) {
+    complain_of("out of memory");
+  } catch (const std::exception& error) {
+    complain_of(error.what());
+  }
+  return kFailed;
+}
+
 }  // namespace
 
-std::function<int()> understood(int argc, const char* const* argv) {
+std::vector<CommandMaker> all_commands() {
+  return {run_command,       resume_command, compare_command, kinematics_command, check_command,  report_command,
+          view_command,      study_command,  list_command,    new_command,        schema_command, equilibrium_command,
+          linearize_command, modes_command,  inverse_command, sensitivity_command, import_command, picture_command, animate_command};
+}
+
+std::function<int()> understood(int argc, const char* const* argv, const std::vector<CommandMaker>& makers) {
   const auto program = std::make_shared<CLI::App>(
       "Linkwork simulates constrained mechanical systems: mechanisms with closed loops, written in readable files.", "linkwork");
   program->set_version_flag("--version", "linkwork " LINKWORK_VERSION, "print the version and exit");
@@ -70,12 +92,8 @@ std::function<int()> understood(int argc, const char* const* argv) {
   program->get_formatter()->label("SUBCOMMAND", "COMMAND");
   program->get_formatter()->label("REQUIRED", "");
 
-  std::vector<Command> commands{run_command(*program),        resume_command(*program),  compare_command(*program),
-                                kinematics_command(*program), check_command(*program),   report_command(*program),
-                                view_command(*program),       study_command(*program),   list_command(*program),
-                                new_command(*program),        schema_command(*program),  equilibrium_command(*program),
-                                linearize_command(*program),  modes_command(*program),   inverse_command(*program),
-                                import_command(*program),     picture_command(*program), animate_command(*program)};
+  std::vector<Command> commands;
+  for (const CommandMaker make : makers) commands.push_back(make(*program));
   for (const Command& command : commands) {
     command.options->allow_extras();
     command.options->group("Commands");
@@ -103,6 +121,13 @@ std::function<int()> understood(int argc, const char* const* argv) {
   const auto chosen = std::ranges::find_if(commands, [](const Command& command) { return command.options->parsed(); });
   check_leftovers(*chosen->options);
   return [program, run = std::move(chosen->run)] { return run(); };
+}
+
+int program_main(int argc, const char* const* argv, const std::vector<CommandMaker>& makers) {
+  prepare_streams();
+  const int code = exit_code(argc, argv, makers);
+  const bool printed = finish_printing();
+  return code == kDone && !printed ? static_cast<int>(kFailed) : code;
 }
 
 }  // namespace linkwork::cli

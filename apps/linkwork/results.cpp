@@ -52,10 +52,12 @@ Results::Results(const RunOptions& options, const Spec& spec, std::shared_ptr<co
       rows_(reported_.size()),
       progress_(options.quiet) {
   folder_.remove(kOutdated);
-  write_text_file(folder_ / "scene.json", scene_json(spec, *model_, columns_));
+  const SceneMeshes meshes(spec);
+  mesh_notes_ = meshes.notes();
+  write_text_file(folder_ / "scene.json", scene_json(spec, *model_, columns_, meshes));
   std::vector<std::string> reported;
   for (const std::size_t c : reported_) reported.push_back(simulation.system().columns()[c]);
-  scene_ = scene_json(spec, *model_, reported);
+  scene_ = scene_json(spec, *model_, reported, meshes);
   if (from != nullptr) read_trajectory(folder_ / "trajectory.csv", [&](std::span<const double> row) { rows_.add(row); });
   if (checkpoints_) checkpoints_->contents.request.out = fs::absolute(folder_.path()).lexically_normal().string();
   if (const std::optional<double> pace = options.pace()) pacing_.emplace(*pace);
@@ -114,6 +116,7 @@ int Results::finish(Summary summary) {
   if (pacing_) summary.realtime = pacing_->summary();
   if (options_.settings.tolerates_in_vain(*model_))
     summary.notes.emplace_back("--rtol and --atol have no effect with an integrator of fixed steps");
+  summary.notes.insert(summary.notes.end(), mesh_notes_.begin(), mesh_notes_.end());
   trajectory_.close();
   const bool may_go_on = checkpoints_ && !summary.completed;
   convert_trajectory(folder_ / "trajectory.csv", format_, column_infos(summary), may_go_on);

@@ -66,6 +66,7 @@ class Results {
   TrajectoryFile trajectory_;
   std::vector<std::size_t> reported_;  // columns of the whole row
   std::string scene_;                  // of the report
+  std::vector<std::string> mesh_notes_;
   ThinnedRows rows_;
   std::vector<double> report_row_;
   Progress progress_;

@@ -13,6 +13,7 @@
 #include "apps/linkwork/results.h"
 #include "apps/linkwork/run_options.h"
 #include "apps/linkwork/text.h"
+#include "linkwork/analysis/equilibrium.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
@@ -37,6 +38,7 @@ Examples:
   linkwork run four_bar --set torque=0 --end 2 --integrator dopri45 --rtol 1e-10
   linkwork run four_bar --columns q,energy,power.*
   linkwork run four_bar --start-from out/four-bar@2 --out out/later
+  linkwork run measured_car --start-at equilibrium
   linkwork run my_linkage.toml --stabilization baumgarte:alpha=5,beta=5 --out results
   linkwork run four_bar --end 100 --checkpoint four_bar.ckpt --checkpoint-every 10)";
 
@@ -69,10 +71,29 @@ std::string options_text(const RunOptions& options) {
   for (const auto& [option, value] : options.settings.texts()) text += fmt::format("{} {}\n", option, value);
   for (const auto& [name, given] : {std::pair{"--threads", &options.settings.threads},
                                     {"--realtime", &options.realtime},
+                                    {"--rank-timeout", &options.rank_timeout},
                                     {"--start-from", &options.start_from},
+                                    {"--start-at", &options.start_at},
                                     {"--checkpoint-every", &options.checkpoint_every}})
     if (*given) text += fmt::format("{} {}\n", name, **given);
   return text + (options.checkpoint ? "--checkpoint\n" : "");
+}
+
+/// The state of --start-at. Throws InputError if there is no such place.
+StartState start_at(const std::string& where, const Spec& spec) {
+  if (where != "equilibrium") throw InputError({"--start-at", 0, 0}, fmt::format("is '{}'", where), "equilibrium");
+  const auto model = std::make_shared<const Model>(build_model(spec));
+  ReducedMotion motion(model);
+  const Equilibrium found = find_equilibrium(model, motion);
+  if (!found.found) throw InputError({"--start-at", 0, 0}, found.status, "a model that can rest near its start");
+  StartState start{"its equilibrium"};
+  for (const auto& [name, value] : found.q) start.values.emplace_back("q." + name, value);
+  for (const Joint& joint : model->joints)
+    for (const std::string& component : joint.kind->velocities)
+      start.values.emplace_back("v." + coordinate_name(joint, component), 0.0);
+  for (std::size_t k = 0; k < model->states.size(); ++k)
+    start.values.emplace_back("z." + model->states[k].name, found.state.z[static_cast<Eigen::Index>(k)]);
+  return start;
 }
 
 /// Reads the model; with checkpoints, the texts of its files are kept for them. A run that goes on reads no files: its checkpoint
@@ -112,6 +133,8 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
     job.start = from->request.start;
   else if (options.start_from)
     job.start = read_start_state(*options.start_from);
+  else if (options.start_at)
+    job.start = start_at(*options.start_at, job.spec);
   for (const auto& [column, value] : job.start.values)
     inputs.add(fmt::format("the start of {}", column), fmt::format("{}", value));
   if (job.start.is_given()) begin_with(job.start, job.spec);
@@ -127,21 +150,6 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
   }
   check_interval(request.every, job.spec.settings.end);
   return job;
-}
-
-void check_pace(const Job& job, bool fixed_steps) {
-  constexpr double kLongest = 1e9;  // s
-  const std::optional<double> pace = job.options.pace();
-  if (!pace) return;
-  if (!(job.spec.settings.end / *pace <= kLongest))
-    throw InputError({"--realtime", 0, 0},
-                     fmt::format("{} s would take {:.3g} s", job.spec.settings.end, job.spec.settings.end / *pace),
-                     "a larger factor");
-  if (fixed_steps) return;
-  throw InputError(
-      {"--realtime", 0, 0},
-      fmt::format("integrator '{}' chooses its own steps, which no clock can pace", job.spec.settings.integrator.name),
-      "an integrator of fixed steps, such as rk4 or semi-implicit-euler, and --step");
 }
 
 /// Which modules each rank has, in words.
@@ -173,15 +181,20 @@ class Writing {
   explicit Writing(const Job& job) : job_(job) {}
 
   Observer prepare(const ReadyRun& ready) {
-    check_pace(job_, ready.simulation.has_fixed_steps());
+    if (const std::optional<double> pace = job_.options.pace())
+      check_pace(*pace, job_.spec.settings, ready.simulation.has_fixed_steps());
     together(ready.transport, [&](Inputs&) {
       if (ready.transport.rank() == 0)
         results_ = std::make_unique<Results>(job_.options, job_.spec, ready.model, ready.simulation, job_.checkpoints, job_.from);
     });
     // Not before it is clear that there will be a run: a rank that refuses it has not died.
     const bool is_process = job_.options.settings.thread_count() == 1;
-    if (ready.modules != nullptr && is_process)
-      watch_ranks(ready.transport, work_of_ranks(ready.modules->workshop()), advice_after_death(job_));
+    if (ready.modules != nullptr && is_process) {
+      const std::vector<std::string> work = work_of_ranks(ready.modules->workshop());
+      watch_ranks(ready.transport, work, advice_after_death(job_));
+      if (const auto& seconds = job_.options.rank_timeout)
+        watch_silence(ready.transport, parse_positive(*seconds, "--rank-timeout"), work, advice_after_death(job_));
+    }
     Observer observer{.go_on = [] { return !interrupted(); }};
     if (job_.checkpoints) {
       observer.checkpoint = [](const SavedRun&) {};
@@ -222,6 +235,7 @@ int perform_run(const RunOptions& options, const Checkpoint* from, Transport& wo
   together(world, [&](Inputs& inputs) {
     read.emplace(read_job(options, from, inputs));
     options.pace();
+    if (options.rank_timeout) parse_positive(*options.rank_timeout, "--rank-timeout");
   });
   const Job& job = *read;
   Writing writing(job);
@@ -235,6 +249,9 @@ void add_common_options(CLI::App& app, RunOptions& options) {
                  "go no faster than the clock, or FACTOR times as fast, and report how well it kept pace; fixed steps only")
       ->expected(0, 1)
       ->option_text("[FACTOR]");
+  app.add_option("--rank-timeout", options.rank_timeout,
+                 "under mpirun: end the run if a rank does not answer for so long, s, and say which; default: wait for ever")
+      ->option_text("T");
   app.add_flag("--no-report", options.no_report, "write no report.html");
   app.add_flag("--quiet", options.quiet, "print nothing but errors");
 }
@@ -249,6 +266,8 @@ Command run_command(CLI::App& program) {
   app->add_option("--checkpoint-every", options->checkpoint_every,
                   "simulated time between two checkpoints, s; default a tenth of the whole")
       ->option_text("T");
+  app->add_option("--start-at", options->start_at, "equilibrium: begin at rest where 'linkwork equilibrium' finds it")
+      ->option_text("WHERE");
   app->add_option("--start-from", options->start_from,
                   "begin with the state of another run of a model with the same joints: its last row, or that nearest to t")
       ->option_text("DIR[@t]");

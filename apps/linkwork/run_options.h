@@ -21,7 +21,8 @@ struct RunOptions {
   bool quiet = false;
   Text checkpoint, checkpoint_every;
   Text realtime;  // empty: without a factor
-  Text start_from;
+  Text start_from, start_at;
+  Text rank_timeout;
 
   /// Throws InputError unless it is a positive number; nothing if it was not asked for.
   std::optional<double> pace() const;

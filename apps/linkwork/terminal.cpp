@@ -51,6 +51,15 @@ void write_to(std::FILE* stream, std::string_view text) {
     trouble_with_stdout = errno;
 }
 
+void print_entries(const std::vector<Entry>& entries) {
+  std::size_t width = 0;
+  for (const Entry& entry : entries) width = std::max(width, entry.name.size());
+  for (const Entry& entry : entries) {
+    print("{:<{}}  {}\n", entry.name, width, entry.text);
+    for (const std::string& detail : entry.details) print("{:<{}}    {}\n", "", width, detail);
+  }
+}
+
 void complain_of(std::string_view text) {
   std::fflush(stdout);
   const std::string line = fmt::format("linkwork: {}\n", visible(text));

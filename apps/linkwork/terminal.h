@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace linkwork::cli {
 
@@ -28,6 +29,15 @@ template <class... Arguments>
 void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   write_to(stdout, fmt::format(format, std::forward<Arguments>(arguments)...));
 }
+
+/// A name, what it is, and what else there is to say of it.
+struct Entry {
+  std::string name;
+  std::string text;
+  std::vector<std::string> details = {};
+};
+/// A line per entry, texts below one another.
+void print_entries(const std::vector<Entry>& entries);
 
 /// Trouble: one line "linkwork: ..." on stderr, after what is on stdout.
 void complain_of(std::string_view text);

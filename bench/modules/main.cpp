@@ -120,8 +120,7 @@ int measure(const std::string& file, bool quick) {
   const auto start = [](const Size& size, Transport& transport) {
     const Spec spec = chain(size);
     AssemblyPlan plan = plan_assembly(spec);
-    std::unique_ptr<const Model> model;
-    start_together(plan, spec, transport, model);
+    start_together(plan, spec, transport);
     return plan;
   };
   for (const Size& size : sizes(quick)) {

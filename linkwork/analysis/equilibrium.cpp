@@ -17,58 +17,6 @@ namespace linkwork {
 
 namespace {
 
-/// Unknowns are independent positions and the user's states; what must vanish are forces along the free velocities, and the
-/// rates of the states.
-class Balance {
- public:
-  explicit Balance(ReducedMotion& motion) : motion_(motion), np_(motion.position_count()), nz_(motion.state_count()) {
-    x_ = motion.origin();
-    x_.segment(np_, motion.velocity_count()).setZero();
-  }
-
-  VecX<double> off(const VecX<double>& y) {
-    x_.head(np_) = y.head(np_);
-    x_.tail(nz_) = y.tail(nz_);
-    const VecX<double> rates = motion_.rates(x_);
-    const VecX<double> forces = motion_.free_forces();
-    VecX<double> off(forces.size() + nz_);
-    off << forces, rates.tail(nz_);
-    return off;
-  }
-
-  VecX<double> start() const {
-    VecX<double> y(np_ + nz_);
-    y << x_.head(np_), x_.tail(nz_);
-    return y;
-  }
-  VecX<double> steps() const {
-    const VecX<double> all = motion_.steps();
-    VecX<double> steps(np_ + nz_);
-    steps << all.head(np_), all.tail(nz_);
-    return steps;
-  }
-
-  MatX<double> derivative(const VecX<double>& y, const VecX<double>& steps) {
-    VecX<double> moved = y;
-    MatX<double> J;
-    for (Eigen::Index k = 0; k < y.size(); ++k) {
-      moved[k] = y[k] + steps[k];
-      VecX<double> change = off(moved);
-      moved[k] = y[k] - steps[k];
-      change -= off(moved);
-      moved[k] = y[k];
-      if (k == 0) J.resize(change.size(), y.size());
-      J.col(k) = change / (2.0 * steps[k]);
-    }
-    return J;
-  }
-
- private:
-  ReducedMotion& motion_;
-  Eigen::Index np_, nz_;
-  VecX<double> x_;
-};
-
 double largest(const VecX<double>& x) { return x.size() == 0 ? 0.0 : x.cwiseAbs().maxCoeff(); }
 
 /// The size of what is balanced: all forces of the model on its coordinates.
@@ -82,42 +30,88 @@ double force_scale(ReducedMotion& motion) {
   return std::max({largest(N.cwiseAbs().transpose() * each), weight, 1e-12});
 }
 
-/// Newton's method with steps that are shortened until what is off gets less. Returns whether it came to rounding.
-bool solve(ReducedMotion& motion, int& iterations, double& residual) {
-  constexpr int kMost = 60;
-  constexpr double kLongest = 0.5, kGood = 1e-12, kGoodEnough = 1e-9;
-  Balance balance(motion);
-  VecX<double> y = balance.start(), off = balance.off(y);
-  const VecX<double> steps = balance.steps();
-  const double scale = force_scale(motion);
-  if (y.size() == 0) {
-    residual = 0.0;
-    return true;
+/// What must vanish, where the motion begins: forces along the free velocities, and the rates of the user's states.
+VecX<double> off_balance(ReducedMotion& motion, const VecX<double>& rates) {
+  const VecX<double> forces = motion.free_forces();
+  VecX<double> off(forces.size() + motion.state_count());
+  off << forces, rates.tail(motion.state_count());
+  return off;
+}
+
+/// Unknowns are independent positions and the user's states, of which the accelerations and rates must vanish, at rest. Steps
+///   (sigma - J) dx = (vdot, zdot),  J = d(vdot, zdot)/dx, exact,
+/// are Newton's for sigma = 0, and else those of an implicit motion without inertia, which goes down the slope of the potential
+/// and becomes Newton's method as forces vanish. Steps are shortened until what is off gets less.
+class Balancing {
+ public:
+  Balancing(ReducedMotion& motion, const Modes* modes) : motion_(motion), modes_(modes) {}
+
+  /// Where it begins is at rest. Returns whether it came to rounding.
+  bool solve(bool downhill, int& iterations, double& residual) {
+    constexpr int kMost = 80;
+    constexpr double kGood = 1e-12, kGoodEnough = 1e-9, kLongest = 0.5;
+    const int np = motion_.position_count(), nz = motion_.state_count();
+    VecX<double> rates = motion_.rates(motion_.origin()), off = off_balance(motion_, rates);
+    residual = largest(off);
+    if (np + nz == 0) return true;
+    double sigma = -1.0;
+    for (int i = 0; i < kMost && residual > kGood * force_scale(motion_); ++i, ++iterations) {
+      const MatX<double> A = state_matrix(motion_);
+      const int nv = motion_.velocity_count();
+      MatX<double> J(nv + nz, np + nz);
+      J << A.block(np, 0, nv, np), A.topRightCorner(np + nv, nz).bottomRows(nv), A.bottomLeftCorner(nz, np),
+          A.bottomRightCorner(nz, nz);
+      VecX<double> f(nv + nz);
+      f << rates.segment(np, nv), rates.tail(nz);
+      if (sigma < 0.0) sigma = downhill ? 2.0 * J.cwiseAbs().rowwise().sum().maxCoeff() : 0.0;
+      MatX<double> system = -J;
+      system.diagonal().array() += sigma;
+      VecX<double> change = system.completeOrthogonalDecomposition().solve(f);
+      if (!change.allFinite()) return false;
+      const double length = change.cwiseQuotient(units(np, nz)).cwiseAbs().maxCoeff();
+      if (length > kLongest) change *= kLongest / length;
+      const double before = residual;
+      if (!move(change, downhill ? 1.5 : 1.0, rates, residual)) break;
+      sigma *= std::min(2.0, residual / before);
+      if (sigma > 0.0 && residual < 1e-3 * force_scale(motion_)) sigma = 0.0;
+    }
+    return residual <= kGoodEnough * force_scale(motion_);
   }
-  residual = largest(off);
-  for (int i = 0; i < kMost && residual > kGood * scale; ++i, ++iterations) {
-    const MatX<double> J = balance.derivative(y, steps);
-    VecX<double> change = J.completeOrthogonalDecomposition().solve(-off);
-    if (!change.allFinite()) return false;
-    const double length = change.cwiseQuotient(steps / 2e-4).cwiseAbs().maxCoeff();
-    if (length > kLongest) change *= kLongest / length;
-    double fraction = 1.0;
-    bool better = false;
-    for (; fraction > 1e-4 && !better; fraction *= 0.5) try {
-        const VecX<double> there = y + fraction * change, left = balance.off(there);
-        if (largest(left) < residual * (1.0 - 0.1 * fraction) || largest(left) <= kGood * scale) {
-          y = there;
-          off = left;
-          better = true;
-        }
+
+ private:
+  VecX<double> units(int np, int nz) const {
+    const VecX<double> steps = motion_.steps();
+    VecX<double> units(np + nz);
+    units << steps.head(np) / 2e-4, steps.tail(nz) / 1e-4;
+    return units;
+  }
+
+  /// Along a change, as far as what is off gets less, or not more than `growth` of it. Begins there; false: nowhere.
+  bool move(const VecX<double>& change, double growth, VecX<double>& rates, double& residual) {
+    const int np = motion_.position_count(), nz = motion_.state_count();
+    const double good = 1e-12 * force_scale(motion_);
+    for (double fraction = 1.0; fraction > 1e-4; fraction *= 0.5) try {
+        VecX<double> x = motion_.origin();
+        x.segment(np, motion_.velocity_count()).setZero();
+        x.head(np) += fraction * change.head(np);
+        x.tail(nz) += fraction * change.tail(nz);
+        const VecX<double> there = motion_.rates(x);
+        const double left = largest(off_balance(motion_, there));
+        if (!(left < growth * residual * (1.0 - 0.1 * fraction)) && left > good) continue;
+        State state = motion_.evaluator().state();
+        state.v.setZero();
+        motion_.begin(state, modes_);
+        rates = motion_.rates(motion_.origin());
+        residual = largest(off_balance(motion_, rates));
+        return true;
       } catch (const SimulationError&) {  // no such position
       }
-    if (!better) break;
-    residual = largest(off);
+    return false;
   }
-  balance.off(y);  // evaluated there
-  return residual <= kGoodEnough * scale;
-}
+
+  ReducedMotion& motion_;
+  const Modes* modes_;
+};
 
 bool is_stable(ReducedMotion& motion) {
   const LinearModel linear = linearize(motion);
@@ -176,10 +170,12 @@ static Equilibrium search(const std::shared_ptr<const Model>& model, ReducedMoti
   State start = assemble(*model, report);
   start.v.setZero();
   Equilibrium result;
-  const auto attempt = [&](const State& from, const Modes* modes) {
+  const auto attempt = [&](const State& from, const Modes* modes, bool downhill = false) {
     try {
-      motion.begin(from, modes);
-      if (!solve(motion, result.iterations, result.residual)) return false;
+      State still = from;
+      still.v.setZero();
+      motion.begin(still, modes);
+      if (!Balancing(motion, modes).solve(downhill, result.iterations, result.residual)) return false;
       result.state = motion.evaluator().state();
       result.state.v.setZero();
       motion.begin(result.state, modes);
@@ -191,7 +187,7 @@ static Equilibrium search(const std::shared_ptr<const Model>& model, ReducedMoti
   };
   const bool switches = model->has_events();
   std::optional<Equilibrium> unstable;
-  if (!switches && attempt(start, nullptr)) {
+  if (!switches && (attempt(start, nullptr) || attempt(start, nullptr, true))) {
     const bool already = (result.state.q - start.q).norm() < 1e-6 * (1.0 + start.q.norm());
     if (result.stable || already) {
       result.found = true;
@@ -199,6 +195,11 @@ static Equilibrium search(const std::shared_ptr<const Model>& model, ReducedMoti
       return result;
     }
     unstable = result;
+    if (attempt(start, nullptr, true) && result.stable) {
+      result.found = true;
+      result.status = "found";
+      return result;
+    }
   }
   try {
     Relaxation relaxation(*model);

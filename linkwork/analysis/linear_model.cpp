@@ -24,12 +24,14 @@ class Response {
 
   VecX<double> at(const VecX<double>& x, const VecX<double>& u) {
     const VecX<double> rates = motion_.rates(x, u);
+    System& system = motion_.evaluator().system();
+    update_accelerations(system.tree(), motion_.evaluator().solution().vdot.data(), system.work());  // which some sensors show
     VecX<double> all(rates.size() + std::ssize(names_));
     all.head(rates.size()) = rates;
     Eigen::Index next = rates.size();
     for (const Sensor& sensor : motion_.model().sensors) {
       const std::size_t count = sensor.kind->components.size();
-      sensor.kind->read(sensor, motion_.evaluator().system(), std::span(all.data() + next, count));
+      sensor.kind->read(sensor, system, std::span(all.data() + next, count));
       next += static_cast<Eigen::Index>(count);
     }
     return all;
@@ -65,18 +67,12 @@ std::vector<LinearModel::Eigenvalue> eigenvalues_of(const MatX<double>& A) {
 
 }  // namespace
 
-LinearModel linearize(ReducedMotion& motion) {
-  Response response(motion);
+/// By differences: for models with forces or sensors of a program's own.
+static void differentiate(ReducedMotion& motion, Response& response, LinearModel& linear) {
   const VecX<double> x = motion.origin(), u = motion.inputs(), steps = motion.steps();
-  const auto n = motion.size(), m = motion.input_count(), p = static_cast<int>(response.outputs().size());
-  LinearModel linear;
-  linear.states = motion.names();
-  linear.outputs = response.outputs();
-  for (const int k : motion.evaluator().settable())
-    linear.inputs.push_back("u." + motion.model().inputs[static_cast<std::size_t>(k)].name);
-  linear.A.resize(n, n), linear.B.resize(n, m), linear.C.resize(p, n), linear.D.resize(p, m);
+  const auto n = linear.A.rows(), p = linear.C.rows();
   VecX<double> moved = x, driven = u;
-  for (int k = 0; k < n; ++k) {
+  for (Eigen::Index k = 0; k < n; ++k) {
     const VecX<double> column = Response::derivative(
         [&](double h) {
           moved[k] = x[k] + h;
@@ -86,7 +82,7 @@ LinearModel linearize(ReducedMotion& motion) {
     moved[k] = x[k];
     linear.A.col(k) = column.head(n), linear.C.col(k) = column.tail(p);
   }
-  for (int k = 0; k < m; ++k) {
+  for (Eigen::Index k = 0; k < u.size(); ++k) {
     const VecX<double> column = Response::derivative(
         [&](double h) {
           driven[k] = u[k] + h;
@@ -96,7 +92,51 @@ LinearModel linearize(ReducedMotion& motion) {
     driven[k] = u[k];
     linear.B.col(k) = column.head(n), linear.D.col(k) = column.tail(p);
   }
-  motion.rates(x);
+}
+
+/// By the exact derivatives.
+static void take_derivatives(ReducedMotion& motion, LinearModel& linear) {
+  const MatX<double> T = motion.tangent(), rates = motion.rate_derivatives();
+  MotionGradient& gradient = motion.derivatives().gradient();
+  MatX<double> outputs(linear.C.rows(), gradient.columns());
+  Eigen::Index row = 0;
+  const std::vector<Sensor>& sensors = motion.model().sensors;
+  for (std::size_t k = 0; k < sensors.size(); ++k)
+    for (std::size_t c = 0; c < sensors[k].kind->components.size(); ++c)
+      outputs.row(row++) = gradient.of({Variable::Kind::kSensor, {}, static_cast<int>(k), static_cast<int>(c)});
+  linear.A = rates * T, linear.C = outputs * T;
+  const std::vector<int>& settable = motion.evaluator().settable();
+  for (std::size_t k = 0; k < settable.size(); ++k) {
+    const auto at = static_cast<Eigen::Index>(k);
+    linear.B.col(at) = rates.col(gradient.first_input() + settable[k]);
+    linear.D.col(at) = outputs.col(gradient.first_input() + settable[k]);
+  }
+}
+
+MatX<double> state_matrix(ReducedMotion& motion) {
+  if (MotionGradient::is_exact(motion.model())) return motion.rate_derivatives() * motion.tangent();
+  Response response(motion);
+  LinearModel linear;
+  const auto n = motion.size(), m = motion.input_count(), p = static_cast<int>(response.outputs().size());
+  linear.A.resize(n, n), linear.B.resize(n, m), linear.C.resize(p, n), linear.D.resize(p, m);
+  differentiate(motion, response, linear);
+  return linear.A;
+}
+
+LinearModel linearize(ReducedMotion& motion, Derivatives by) {
+  Response response(motion);
+  const auto n = motion.size(), m = motion.input_count(), p = static_cast<int>(response.outputs().size());
+  LinearModel linear;
+  linear.states = motion.names();
+  linear.outputs = response.outputs();
+  for (const int k : motion.evaluator().settable())
+    linear.inputs.push_back("u." + motion.model().inputs[static_cast<std::size_t>(k)].name);
+  linear.A.resize(n, n), linear.B.resize(n, m), linear.C.resize(p, n), linear.D.resize(p, m);
+  if (by == Derivatives::kExact && MotionGradient::is_exact(motion.model()))
+    take_derivatives(motion, linear);
+  else
+    differentiate(motion, response, linear);
+  motion.rates(motion.origin());
   const State& at = motion.evaluator().state();
   linear.t = at.t;
   for (const Joint& joint : motion.model().joints) {

@@ -7,9 +7,13 @@
 
 namespace linkwork {
 
-/// About a state that meets the constraints. By central differences of fourth order along states that meet them exactly: errors
-/// are near 1e-11 of the largest terms.
-LinearModel linearize(ReducedMotion& motion);
+/// About a state that meets the constraints. Derivatives are exact; those of models with forces or sensors of a program's own are
+/// central differences of fourth order along states that meet the constraints, with errors near 1e-11 of the largest terms.
+enum class Derivatives { kExact, kDifferences };
+LinearModel linearize(ReducedMotion& motion, Derivatives by = Derivatives::kExact);
+
+/// Its A alone.
+MatX<double> state_matrix(ReducedMotion& motion);
 
 /// Of a linear model about rest: one of each pair of eigenvalues, ascending.
 std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear);

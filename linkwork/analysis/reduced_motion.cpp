@@ -49,6 +49,7 @@ ReducedMotion::Split ReducedMotion::split(bool positions) {
 }
 
 void ReducedMotion::begin(const State& state, const Modes* modes) {
+  derivatives_known_ = false;
   evaluator_.set_modes(modes);
   evaluator_.evaluate(state, std::map<std::string, double>());
   base_ = evaluator_.state();

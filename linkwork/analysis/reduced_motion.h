@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "linkwork/analysis/acceleration_derivatives.h"
 #include "linkwork/analysis/evaluator.h"
 
 namespace linkwork {
@@ -44,6 +45,14 @@ class ReducedMotion {
   /// How all velocities follow from the independent ones.
   MatX<double> free_directions();
 
+  /// Where it begins: exact derivatives of everything by q, v, inputs and the user's states; columns as MotionGradient has them.
+  /// Only if MotionGradient::is_exact().
+  AccelerationDerivatives& derivatives();
+  /// How q, v, inputs and the user's states, the columns of the derivatives, follow from x there.
+  MatX<double> tangent();
+  /// d(xdot)/d(such columns), there.
+  MatX<double> rate_derivatives();
+
   Evaluator& evaluator() { return evaluator_; }
   const Model& model() const { return evaluator_.model(); }
 
@@ -59,6 +68,8 @@ class ReducedMotion {
   State base_, state_;
   Split positions_, velocities_;
   VecX<double> origin_, inputs_;
+  std::unique_ptr<AccelerationDerivatives> derivatives_;
+  bool derivatives_known_ = false;
 };
 
 }  // namespace linkwork

@@ -56,4 +56,17 @@ struct InverseMotion {
   std::vector<std::string> notes;
 };
 
+/// How a number that a run ends with changes with parameters and start values.
+struct Sensitivities {
+  struct Measure {
+    std::string name;  // "final(q.theta)"
+    double value = 0.0;
+    NamedNumbers derivatives;  // by parameter, in the order asked for
+  };
+  std::vector<Measure> measures;
+  std::string method;  // "forward" or "adjoint"
+  long steps = 0, events = 0;
+  std::vector<std::string> notes;
+};
+
 }  // namespace linkwork

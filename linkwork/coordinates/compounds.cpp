@@ -254,6 +254,21 @@ void Compounds::settle_velocities(const Compound& compound, const VecX<double>& 
   for (std::size_t d = 0; d < compound.dofs.size(); ++d) v[compound.dofs[d]] = shift_[d];
 }
 
+/// Rotors turn with a coordinate alone: D += G' a G, and they resist a g.
+void Compounds::add_armatures(const Tree& tree, Compound& compound, MatX<double>& D) {
+  const int columns = compound.columns(), n = columns - 1;
+  int dof = 0;
+  for (const int index : compound.nodes) {
+    const Node& node = tree.nodes[at(index)];
+    const double* const G = &compound.G[at(dof * columns)];
+    for (int k = 0; node.armature != 0.0 && k < n; ++k) {
+      for (int l = 0; l <= k; ++l) D(k, l) += node.armature * G[k] * G[l];
+      compound.force[k] -= node.armature * G[k] * G[n];
+    }
+    dof += velocity_count(node.kind);
+  }
+}
+
 /// g, and the bodies' motions per unit of the independent coordinates.
 void Compounds::start_inward(const Tree& tree, const TreeWork<double>& work, Compound& compound, const VecX<double>& b) {
   Scratch& scratch = scratch_[at(compound.scratch)];
@@ -279,6 +294,7 @@ void Compounds::start_inward(const Tree& tree, const TreeWork<double>& work, Com
   }
   scratch.D.setZero(columns - 1, columns - 1);
   compound.force.setZero();
+  add_armatures(tree, compound, scratch.D);
   if (compound.base == 0) return;
   const std::size_t nodes = compound.nodes.size();
   std::fill_n(scratch.carried.begin(), nodes * at(columns), Wrench<double>{});

@@ -131,6 +131,7 @@ class Compounds {
   double factor(Compound& compound);
   void settle_velocities(const Compound& compound, const VecX<double>& u, VecX<double>& v) const;
   void start_inward(const Tree& tree, const TreeWork<double>& work, Compound& compound, const VecX<double>& b);
+  static void add_armatures(const Tree& tree, Compound& compound, MatX<double>& D);
   void finish_inward(TreeWork<double>& work, Compound& compound);
 
   std::vector<Compound> compounds_;

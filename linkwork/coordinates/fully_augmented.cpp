@@ -86,6 +86,7 @@ Model fully_augmented(const Model& original) {
   for (FrameClosure& closure : model.frame_closures) move(closure.a), move(closure.b);
   for (Spring& spring : model.springs) move(spring.a), move(spring.b);
   for (BodyWrench& wrench : model.wrenches) move(wrench.at);
+  for (Bushing& bushing : model.bushings) move(bushing.a), move(bushing.b);
   for (Sensor& sensor : model.sensors) move(sensor.frame), move(sensor.b);
   std::vector<bool> was_cut;
   for (Joint& joint : model.joints) {

@@ -6,6 +6,7 @@
 
 #include "linkwork/coordinates/compounds.h"
 #include "linkwork/linalg/rank.h"
+#include "linkwork/linalg/row_major.h"
 #include "linkwork/tree/force_columns.h"
 
 namespace linkwork {
@@ -49,6 +50,10 @@ class LoopElimination {
   std::pair<double, double> open_scale(int open, double arm) const;
   /// The outward pass of either. lambda holds the open groups' multipliers behind the others', which it fills in.
   void outward(const Tree& tree, TreeWork<double>& work, VecX<double>& vdot, VecX<double>& lambda);
+
+  /// After inward(), with the same factors: M x = tau + A' y, A x = b for many right-hand sides, a column each. What passes
+  /// between nodes is in world axes about the world's origin.
+  void solve_more(const Tree& tree, TreeWork<double>& work, const RowMatX& tau, const RowMatX& b, RowMatX& x, RowMatX& y);
 
   /// What an evaluation costs beyond that of the tree, by group, in machine instructions: an estimate by counting, with factors
   /// fitted to measurements.

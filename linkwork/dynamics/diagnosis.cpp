@@ -167,7 +167,7 @@ class Neighbourhood {
 std::vector<char> measure(const Model& model, System& system, Diagnosis& diagnosis) {
   std::vector<char> dependent(static_cast<std::size_t>(model.row_count()));
   if (model.row_count() > kMostRowsToRank) {
-    LoopElimination loops(system.tree(), system.terms().groups);
+    LoopElimination loops = cut_loops(model);
     loops.inward_unforced(system.tree(), system.work(), system.terms().groups, system.terms().b);
     diagnosis.rank = loops.rank().rank;
     diagnosis.estimated = true;
@@ -205,7 +205,7 @@ void find_open_reactions(const Model& model, System& system, const MatX<double>&
   };
   std::vector<Open> all;
   for (std::size_t c : reactions.other_closures()) all.push_back({model.frame_closures[c].name, &reactions.closures()[c]});
-  for (std::size_t j : reactions.known_joints()) all.push_back({model.joints[j].name, &reactions.joints()[j]});
+  for (std::size_t j = 0; j < model.joints.size(); ++j) all.push_back({model.joints[j].name, &reactions.joints()[j]});
   const auto component = [](const Reaction& of, int k) { return k < 3 ? of.force[k] : of.torque[k - 3]; };
   for (Eigen::Index n = 0; n < N.cols(); ++n) {
     reactions.update_change(system, N.col(n));

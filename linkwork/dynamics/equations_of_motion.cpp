@@ -107,7 +107,11 @@ Status EquationsOfMotion::project(Moment& at) {
   if (formulation_->holds_constraints()) return {};
   unpack_into(at, moved_state_);
   const Status status = project(moved_state_);
-  pack(moved_state_, at);
+  const Eigen::Index nq = moved_state_.q.size(), nv = moved_state_.v.size();
+  if (moved_state_.q != at.y.head(nq) || moved_state_.v != at.y.segment(nq, nv))
+    pack(moved_state_, at);
+  else if (system_.is_of(moved_state_))  // it was looked at, and good enough
+    system_.keep();
   return status;
 }
 
@@ -145,8 +149,41 @@ static double weight(const Model& model) {
   return mass * std::max(model.tree.gravity.norm(), model.units.rate > 0.0 ? 0.0 : model.units.length);
 }
 
-/// The normal forces n that come of friction under loads x are affine, n = n0 + N (x - x0), so that one step of Newton's method
-/// on n(x) = x finds them.
+namespace {
+
+/// Solves (1 - S N) change = S n - x with S the signs of n + N change where `is_turned` says that they count. Matrices of the type
+/// Square need no memory of the heap if they are small.
+template <class Square, class Column, class IsTurned>
+void find_change(const VecX<double>& n, const MatX<double>& N, const VecX<double>& x, IsTurned&& is_turned,
+                 VecX<double>& change) {
+  constexpr int kMostSigns = 8;
+  const Eigen::Index count = n.size();
+  Column normals = n, right(count), before(count);
+  Square matrix(count, count);
+  bool same = false;
+  for (int round = 0; round < kMostSigns && !same; ++round) {
+    before = normals;
+    matrix = -N;
+    right = n;
+    for (Eigen::Index i = 0; i < count; ++i) {
+      if (is_turned(i, before[i])) matrix.row(i) = N.row(i), right[i] = -n[i];
+      matrix(i, i) += 1.0;
+    }
+    right -= x;
+    right = matrix.partialPivLu().solve(Column(right));
+    normals = n;
+    normals.noalias() += N * right;
+    same = true;
+    for (Eigen::Index i = 0; i < count; ++i) same = same && is_turned(i, normals[i]) == is_turned(i, before[i]);
+  }
+  change = right;
+}
+
+}  // namespace
+
+/// The normal forces n that come of friction under loads x are affine, n = n0 + N (x - x0). Loads are their sizes where contact is
+/// two-sided: with S the signs of n there, (1 - S N) (x - x0) = S n0 - x0, which one step of Newton's method solves. It is taken
+/// again with other signs if they turn out so.
 Status EquationsOfMotion::find_loads() {
   constexpr double kSame = 1e-13, kFound = 1e-6;
   const auto count = static_cast<Eigen::Index>(loaded_.size());
@@ -154,8 +191,16 @@ Status EquationsOfMotion::find_loads() {
   for (Eigen::Index i = 0; i < count; ++i) loads_[i] = system_.load(loaded_[static_cast<std::size_t>(i)]);
   if (Status status = solve_with_loads(loads_, found_); !status.ok()) return status;
   const double unit = weight(model());
+  const auto is_turned = [&](Eigen::Index i, double normal) {
+    return normal < 0.0 && !model().frictions[loaded_[static_cast<std::size_t>(i)]].one_sided;
+  };
   const auto is_found = [&](double tolerance) {
-    return (found_ - loads_).cwiseAbs().maxCoeff() <= tolerance * std::max(unit, found_.cwiseAbs().maxCoeff());
+    double off = 0.0, size = unit;
+    for (Eigen::Index i = 0; i < count; ++i) {
+      const double load = is_turned(i, found_[i]) ? -found_[i] : found_[i];
+      off = std::max(off, std::abs(load - loads_[i])), size = std::max(size, std::abs(load));
+    }
+    return off <= tolerance * size;
   };
   if (is_found(kSame)) return {};
   response_.resize(count, count);
@@ -164,22 +209,22 @@ Status EquationsOfMotion::find_loads() {
     probe_ = loads_;
     probe_[j] += shift;
     if (Status status = solve_with_loads(probe_, moved_); !status.ok()) return status;
-    response_.col(j) = (found_ - moved_) / shift;
-    response_(j, j) += 1.0;
+    response_.col(j) = (moved_ - found_) / shift;
   }
-  constexpr int kFew = 24;  // so many need no memory of the heap
-  using Few = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kFew, kFew>;
-  moved_ = found_ - loads_;
+  constexpr int kFew = 24;
   if (count <= kFew)
-    loads_ += Few(response_).partialPivLu().solve(Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kFew, 1>(moved_));
+    find_change<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, 0, kFew, kFew>,
+                Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kFew, 1>>(found_, response_, loads_, is_turned, moved_);
   else
-    loads_ += response_.partialPivLu().solve(moved_);
-  if (!loads_.allFinite()) return {"the friction forces are not finite"};
+    find_change<MatX<double>, VecX<double>>(found_, response_, loads_, is_turned, moved_);
+  if (!moved_.allFinite()) return {"the friction forces are not finite"};
+  loads_ += moved_;
   if (Status status = solve_with_loads(loads_, found_); !status.ok()) return status;
   if (is_found(kFound)) return {};
   return {fmt::format("no normal force of '{}' fits its friction", model().frictions[loaded_.front()].name)};
 }
 
+/// found: the normal forces, positive where they press on the side that counts.
 Status EquationsOfMotion::solve_with_loads(const VecX<double>& loads, VecX<double>& found) {
   found.resize(loads.size());
   for (std::size_t i = 0; i < loaded_.size(); ++i) system_.set_load(loaded_[i], loads[static_cast<Eigen::Index>(i)]);
@@ -188,8 +233,7 @@ Status EquationsOfMotion::solve_with_loads(const VecX<double>& loads, VecX<doubl
   complete();
   for (std::size_t i = 0; i < loaded_.size(); ++i) {
     const DryFriction& friction = model().frictions[loaded_[i]];
-    const double normal = friction.side * solution_.lambda[friction.normal_row];
-    found[static_cast<Eigen::Index>(i)] = friction.one_sided ? normal : std::abs(normal);
+    found[static_cast<Eigen::Index>(i)] = friction.side * solution_.lambda[friction.normal_row];
   }
   return {};
 }

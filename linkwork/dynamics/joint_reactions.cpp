@@ -24,14 +24,44 @@ JointReactions::JointReactions(const Model& model)
   for (std::size_t c = 0; c < closures_.size(); ++c) closure_named[model.frame_closures[c].name] = static_cast<int>(c);
   for (std::size_t j = 0; j < joints_.size(); ++j) {
     if (const auto found = closure_named.find(model.joints[j].name); found != closure_named.end()) closure_of_[j] = found->second;
-    if (closure_of_[j] >= 0 || model.joints[j].parent.node != model.joints[j].child.node) known_joints_.push_back(j);
   }
   for (std::size_t c = 0; c < closures_.size(); ++c)
     if (std::ranges::find(closure_of_, static_cast<int>(c)) == closure_of_.end()) other_closures_.push_back(c);
+  find_welds();
 }
 
-void JointReactions::add(int node, const Vec3<double>& torque_at_origin, const Vec3<double>& force) {
-  needed_[at(node)] += Wrench<double>{torque_at_origin, force};
+void JointReactions::find_welds() {
+  const std::vector<Body>& bodies = model_.bodies;
+  const auto carried_by = [&](const Body& body) {  // the body it hangs on
+    const Joint& joint = model_.joints[at(body.carrier)];
+    return at(&bodies[at(joint.child.body)] == &body ? joint.parent.body : joint.child.body);
+  };
+  std::vector<std::pair<int, std::size_t>> by_depth;  // within their nodes
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    int depth = 0;
+    for (std::size_t k = b; model_.is_welded(bodies[k]); k = carried_by(bodies[k])) ++depth;
+    if (depth > 0) by_depth.emplace_back(-depth, b);
+  }
+  if (by_depth.empty()) return;
+  std::ranges::sort(by_depth);
+  for (const auto& [depth, b] : by_depth) {
+    const std::size_t joint = at(bodies[b].carrier);
+    welds_.push_back({joint, b, carried_by(bodies[b]), at(model_.joints[joint].child.body) != b});
+  }
+  on_body_.resize(bodies.size());
+  hangs_on_.resize(needed_.size());
+  for (const Body& body : bodies) {
+    if (body.carrier < 0 || model_.is_welded(body) || closure_of_[at(body.carrier)] >= 0) continue;
+    const std::size_t on = carried_by(body);
+    int first = body.node;  // of the joint's nodes, the one next to it
+    while (first != 0 && model_.tree.nodes[at(first)].parent != bodies[on].node) first = model_.tree.nodes[at(first)].parent;
+    hangs_on_[at(first)] = on;  // none, if bodies are free (FA)
+  }
+}
+
+void JointReactions::add(const NodeFrame& frame, const Vec3<double>& torque_at_origin, const Vec3<double>& force) {
+  needed_[at(frame.node)] += Wrench<double>{torque_at_origin, force};
+  if (!welds_.empty()) on_body_[at(frame.body)] += Wrench<double>{torque_at_origin, force};
 }
 
 void JointReactions::update(System& system, const VecX<double>& lambda, std::span<const OutsideWrench> outside) {
@@ -43,9 +73,16 @@ void JointReactions::update(System& system, const VecX<double>& lambda, std::spa
     F += -work.applied[at(i)];
     needed_[at(i)] = system.X_WN(i) * F;
   }
+  for (std::size_t b = 0; b < on_body_.size(); ++b) {
+    const Body& body = model_.bodies[b];
+    const NodeWork<double>& node = work[body.node];
+    Wrench<double> F = body.inertia.needed<double>(node.w, node.aw + node.dw, node.ap + node.dv);
+    F += -system.on_bodies()[b];
+    on_body_[b] = system.X_WN(body.node) * F;
+  }
   for (const auto& [frame, torque, force] : outside) {
     const Vec3<double> p = system.X_WN(frame.node) * frame.X_NF.p;
-    add(frame.node, -(torque + p.cross(force)), -force);
+    add(frame, -(torque + p.cross(force)), -force);
   }
   add_multipliers(system, lambda);
   pass_down(system, lambda);
@@ -53,6 +90,7 @@ void JointReactions::update(System& system, const VecX<double>& lambda, std::spa
 
 void JointReactions::update_change(System& system, const VecX<double>& lambda) {
   std::ranges::fill(needed_, Wrench<double>{});
+  std::ranges::fill(on_body_, Wrench<double>{});
   add_multipliers(system, lambda);
   pass_down(system, lambda);
 }
@@ -62,14 +100,11 @@ void JointReactions::add_multipliers(System& system, const VecX<double>& lambda)
   for (std::size_t g = 0; g < terms.groups.size(); ++g) {
     const ForceColumns& columns = terms.groups[g];
     for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s) {
-      Wrench<double> sum;
-      for (int c = 0; c < columns.columns(); ++c) {
-        const Wrench<double>& unit = columns.wrench(static_cast<int>(s), c);
-        const double factor = lambda[terms.first_rows[g] + c];
-        sum += Wrench<double>{factor * unit.n, factor * unit.f};
-      }
+      const Wrench<double> sum = columns.resultant(static_cast<int>(s), lambda.data() + terms.first_rows[g]);
       const int node = columns.seed_nodes()[s];
-      needed_[at(node)] += -(system.X_WN(node) * sum);
+      const Wrench<double> in_world = system.X_WN(node) * sum;
+      needed_[at(node)] += -in_world;
+      if (!welds_.empty()) on_body_[at(terms.layout->seed_bodies[g][s])] += -in_world;
     }
   }
 }
@@ -79,16 +114,27 @@ void JointReactions::pass_down(System& system, const VecX<double>& lambda) {
   for (int i = tree.size() - 1; i > 0; --i) needed_[at(tree.nodes[at(i)].parent)] += needed_[at(i)];
   needed_[0] = {};
   for (std::size_t c = 0; c < closures_.size(); ++c) closures_[c] = closure_reaction(system, model_.frame_closures[c], lambda);
-  for (const std::size_t j : known_joints_) {
+  for (std::size_t j = 0; j < joints_.size(); ++j) {
     const Joint& joint = model_.joints[j];
-    if (closure_of_[j] >= 0) {
-      joints_[j] = closures_[at(closure_of_[j])];
-      continue;
-    }
+    if (closure_of_[j] >= 0) joints_[j] = closures_[at(closure_of_[j])];
+    if (closure_of_[j] >= 0 || joint.parent.node == joint.child.node) continue;
     // The tree may run through the joint from child to parent.
     const bool reversed = joint.parent.node > joint.child.node;
     const Wrench<double>& through = needed_[at(reversed ? joint.parent.node : joint.child.node)];
     joints_[j] = share_of_joint(system, joint, reversed ? -through : through);
+  }
+  pass_through_welds(system);
+}
+
+void JointReactions::pass_through_welds(const System& system) {
+  if (welds_.empty()) return;
+  for (std::size_t i = 1; i < needed_.size(); ++i) on_body_[hangs_on_[i]] += needed_[i];
+  for (const Weld& weld : welds_) {
+    const Wrench<double> through = on_body_[weld.body];
+    on_body_[weld.on] += through;
+    const Vec3<double> p = system.pose(model_.joints[weld.joint].child).p, torque = through.n - p.cross(through.f);
+    const double side = weld.reversed ? -1.0 : 1.0;
+    joints_[weld.joint] = {side * through.f, side * torque};
   }
 }
 

@@ -18,7 +18,8 @@ struct OutsideWrench {
 ///
 /// Joints of the tree: with F_i the wrench that node i needs to move as it does, less what else acts on it, the sum over all
 /// nodes beyond a joint goes through the joint, sum F = C mu + B tau: C are the rows that the joint has as a closure, B those of
-/// its coordinates. C mu is the reaction. Cut joints: their rows times lambda.
+/// its coordinates. C mu is the reaction. Cut joints: their rows times lambda. Welds that make bodies one node: the same sum over
+/// the bodies beyond the weld, each with its own inertia, what acts on it, and what goes through the joints that hang on it.
 class JointReactions {
  public:
   explicit JointReactions(const Model& model);
@@ -31,25 +32,35 @@ class JointReactions {
   /// Of a change of the multipliers alone: what motion and applied forces ask for is left out.
   void update_change(System& system, const VecX<double>& lambda);
 
-  /// By joint. Of bodies that are welded together as one, nothing is known.
+  /// By joint.
   const std::vector<Reaction>& joints() const { return joints_; }
-  const std::vector<std::size_t>& known_joints() const { return known_joints_; }
   /// By closure between frames, cut joints among them.
   const std::vector<Reaction>& closures() const { return closures_; }
   /// Those that are no joints.
   const std::vector<std::size_t>& other_closures() const { return other_closures_; }
 
  private:
+  /// A weld that makes two bodies one node.
+  struct Weld {
+    std::size_t joint;
+    std::size_t body, on;  // further from the ground, and nearer
+    bool reversed;         // the joint's child is the nearer one
+  };
+  void find_welds();
   void add_multipliers(System& system, const VecX<double>& lambda);
-  void add(int node, const Vec3<double>& torque_at_origin, const Vec3<double>& force);
+  void add(const NodeFrame& at, const Vec3<double>& torque_at_origin, const Vec3<double>& force);
   void pass_down(System& system, const VecX<double>& lambda);
+  void pass_through_welds(const System& system);
   Reaction closure_reaction(const System& system, const FrameClosure& closure, const VecX<double>& lambda) const;
   Reaction share_of_joint(const System& system, const Joint& joint, const Wrench<double>& through) const;
 
   const Model& model_;
   std::vector<int> closure_of_;  // by joint: the closure between frames it is; -1: it is in the tree
-  std::vector<std::size_t> known_joints_, other_closures_;
+  std::vector<std::size_t> other_closures_;
   std::vector<Wrench<double>> needed_;  // by node: world axes, about the world's origin
+  std::vector<Weld> welds_;             // the outermost first
+  std::vector<std::size_t> hangs_on_;   // by node: the body that its joint hangs on; only if there are welds
+  std::vector<Wrench<double>> on_body_;  // by body: the same as needed_; only if there are welds
   std::vector<Reaction> joints_, closures_;
 };
 

@@ -9,7 +9,7 @@ namespace linkwork {
 ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
     : metric_(metric),
       position_rows_(model),
-      loops_(model.tree, ConstraintTerms(model).groups),
+      loops_(cut_loops(model)),
       lambda_(VecX<double>::Zero(model.row_count())),
       change_(VecX<double>::Zero(model.tree.nv)) {}
 

@@ -27,6 +27,7 @@ bool has_velocity_forces(const Model& model) {
   return std::ranges::any_of(model.joints, [](const Joint& j) { return j.damping != 0.0 || j.friction != 0.0; }) ||
          !model.frictions.empty() || !model.custom_forces.empty() ||
          std::ranges::any_of(model.springs, [](const Spring& s) { return s.damping != 0.0 || depends_on_velocity(s.law); }) ||
+         std::ranges::any_of(model.bushings, [](const Bushing& b) { return b.damping != std::array<double, 6>{}; }) ||
          std::ranges::any_of(model.joint_forces, [](const JointForce& f) { return depends_on_velocity(f.value); }) ||
          std::ranges::any_of(model.wrenches, [](const BodyWrench& w) {
            return std::ranges::any_of(w.force, depends_on_velocity) || std::ranges::any_of(w.torque, depends_on_velocity);
@@ -82,7 +83,8 @@ MotionResidual::MotionResidual(const Model& model)
       step_(VecX<double>::Zero(model.tree.nv)) {
   make_patterns(model);
   has_forces_ = has_velocity_forces_ || model.row_count() > 0 || !model.springs.empty() || !model.joint_forces.empty() ||
-                !model.wrenches.empty() || std::ranges::any_of(model.joints, [](const Joint& j) { return j.stiffness != 0.0; });
+                !model.wrenches.empty() || !model.bushings.empty() ||
+                std::ranges::any_of(model.joints, [](const Joint& j) { return j.stiffness != 0.0; });
 }
 
 std::vector<std::pair<int, int>> MotionResidual::force_pattern(const Model& model) const {
@@ -104,6 +106,10 @@ std::vector<std::pair<int, int>> MotionResidual::force_pattern(const Model& mode
   for (const Spring& spring : model.springs) {
     reach.add_node(spring.a.node), reach.add_node(spring.b.node);
     reach.add_slots(spring.law);
+    reach.add_pairs_to(places);
+  }
+  for (const Bushing& bushing : model.bushings) {
+    reach.add_node(bushing.a.node), reach.add_node(bushing.b.node);
     reach.add_pairs_to(places);
   }
   for (const JointForce& force : model.joint_forces) {
@@ -136,10 +142,10 @@ void MotionResidual::make_patterns(const Model& model) {
     const auto of_forces = force_pattern(model);
     square.insert(square.end(), of_forces.begin(), of_forces.end());
   }
-  const ConstraintTerms terms(model);
-  for (std::size_t g = 0; g < terms.groups.size(); ++g)
-    for (int c = 0; c < terms.groups[g].columns(); ++c)
-      for (int dof : terms.groups[g].support()) rows.emplace_back(terms.first_rows[g] + c, dof);
+  const ConstraintLayout& layout = *layout_of(model);
+  for (std::size_t g = 0; g < layout.groups.size(); ++g)
+    for (int c = 0; c < layout.groups[g].columns(); ++c)
+      for (int dof : layout.groups[g].support()) rows.emplace_back(layout.first_rows[g] + c, dof);
   square_ = matrix_of_pattern(n, n, square);
   rows_ = matrix_of_pattern(m, n, rows);
   groups_ = independent_column_groups(square_);

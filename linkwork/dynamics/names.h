@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "linkwork/dynamics/system.h"
+#include "linkwork/dynamics/evaluated_signals.h"
 #include "linkwork/model/custom_force.h"
 
 namespace linkwork {
@@ -53,7 +53,7 @@ struct ModelNames {
 /// A system at the state it was last updated with.
 class SystemKinematics final : public Kinematics {
  public:
-  SystemKinematics(const ModelNames& names, const System& system) : names_(names), system_(system) {}
+  SystemKinematics(const ModelNames& names, const EvaluatedSignals& system) : names_(names), system_(system) {}
 
   double t() const override { return system_.state().t; }
   double q(std::string_view coordinate) const override {
@@ -69,7 +69,7 @@ class SystemKinematics final : public Kinematics {
 
  private:
   const ModelNames& names_;
-  const System& system_;
+  const EvaluatedSignals& system_;
 };
 
 }  // namespace linkwork

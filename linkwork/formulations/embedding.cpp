@@ -21,17 +21,13 @@ namespace {
 class Embedding : public Formulation {
  public:
   Embedding(const Model& model, const EmbeddingChoice& choice)
-      : groups_(ConstraintTerms(model).groups),
-        compounds_(model.tree, groups_, choice.embed),
-        loops_(model.tree, groups_, &compounds_),
+      : layout_(layout_of(model)),
+        compounds_(model.tree, layout_->groups, choice.embed),
+        loops_(model.tree, layout_->groups, &compounds_),
         all_embedded_(std::ranges::count(choice.embed, 0) == 0),
         shift_(VecX<double>::Zero(model.tree.nv)),
         residual_(shift_) {
-    for (std::size_t g = 0; g < groups_.size(); ++g)
-      for (int c = 0; c < groups_[g].columns(); ++c) {
-        is_embedded_.push_back(choice.embed[g]);
-        group_of_row_.push_back(g);
-      }
+    for (const int g : layout_->group_of) is_embedded_.push_back(choice.embed[static_cast<std::size_t>(g)]);
     node_of_dof_.resize(static_cast<std::size_t>(model.tree.nv));
     for (int i = 0; i < model.tree.size(); ++i) {
       const Node& node = model.tree.nodes[static_cast<std::size_t>(i)];
@@ -82,7 +78,7 @@ class Embedding : public Formulation {
 
   /// Independent coordinates change between steps only: within one, its stages would not fit together.
   void accept_step(System& system) override {
-    if (fastest_ < kTooFast) return;
+    if (fastest_ < kTooFast && !(sharpness(system.model()) > kSharper * sharpness_)) return;
     if (cut_) compounds_.update_rows(system.tree(), system.work(), system.terms().groups);
     choose(system);
   }
@@ -104,6 +100,7 @@ class Embedding : public Formulation {
   static constexpr double kSettled = 1e-14;     // rad, or lengths of the mechanism
   static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
+  static constexpr double kSharper = 10.0;      // than where they were chosen: the same, as a row that was kept may vanish
   static constexpr double kHopeless = 1e4;      // none is good
   static constexpr double kLongestShift = 0.1;  // the same: beyond it another branch may be closer
   static constexpr int kMostIterations = 10;
@@ -111,7 +108,11 @@ class Embedding : public Formulation {
   void choose(System& system) {
     update_poses(system.tree(), system.work());
     compounds_.choose(system.tree(), system.work(), system.terms().groups, true);
-    if (compounds_.factor() > kTooFast) compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
+    if (compounds_.factor() > kTooFast) {
+      compounds_.choose(system.tree(), system.work(), system.terms().groups, false);
+      compounds_.factor();
+    }
+    sharpness_ = sharpness(system.model());
     formulas_.clear();
     for (const Compounds::Solved& solved : compounds_.order_of_solution()) {
       if (solved.rows.size() != 2) continue;
@@ -122,7 +123,19 @@ class Embedding : public Formulation {
       if (planar_[group]->passes(x) && planar_[group]->passes(y)) formulas_.push_back({&*planar_[group], x, y});
     }
   }
-  std::size_t group_of_row(int row) const { return group_of_row_[static_cast<std::size_t>(row)]; }
+  /// How far dependent coordinates move when rows are off by their units. It grows where a row that was kept vanishes, even if
+  /// others that were left out then hold the loop as well.
+  double sharpness(const Model& model) {
+    double most = 0.0;
+    for (const double sign : {1.0, -1.0}) {
+      rows_off_ = model.units.row;
+      for (Eigen::Index row = 1; row < rows_off_.size(); row += 2) rows_off_[row] *= sign;
+      compounds_.correction(rows_off_, shift_);
+      most = std::max(most, shift_.cwiseAbs().cwiseQuotient(model.units.velocity).maxCoeff());
+    }
+    return most;
+  }
+  std::size_t group_of_row(int row) const { return static_cast<std::size_t>(layout_->group_of[static_cast<std::size_t>(row)]); }
 
   /// False if the loops cannot be closed from here.
   bool settle(System& system, State& state) {
@@ -158,7 +171,7 @@ class Embedding : public Formulation {
   }
 
   LoopElimination& cut_loops(const System& system) {
-    if (!cut_loops_) cut_loops_.emplace(system.tree(), groups_);
+    if (!cut_loops_) cut_loops_.emplace(linkwork::cut_loops(system.model()));
     return *cut_loops_;
   }
 
@@ -167,24 +180,24 @@ class Embedding : public Formulation {
     int x, y;
   };
 
-  std::vector<ForceColumns> groups_;  // only their pattern
+  std::shared_ptr<const ConstraintLayout> layout_;
   Compounds compounds_;
   LoopElimination loops_;
   std::optional<LoopElimination> cut_loops_;
   bool all_embedded_;
   bool cut_ = false;
   double fastest_ = 0.0;
+  double sharpness_ = 0.0;  // where coordinates were chosen
   std::vector<char> is_embedded_;  // by row
-  std::vector<std::size_t> group_of_row_;
   std::vector<int> node_of_dof_;
   std::vector<std::optional<PlanarLoop>> planar_;  // by closure between frames
   std::vector<Formula> formulas_;                  // in the order they can be applied
-  VecX<double> shift_, residual_, given_q_, given_v_;
+  VecX<double> shift_, residual_, given_q_, given_v_, rows_off_;
 };
 
 }  // namespace
 
-EmbeddingChoice embed_all(const Model& model) { return {std::vector<char>(ConstraintTerms(model).groups.size(), 1), true}; }
+EmbeddingChoice embed_all(const Model& model) { return {std::vector<char>(layout_of(model)->groups.size(), 1), true}; }
 
 std::unique_ptr<Formulation> make_embedding(const Model& model, const EmbeddingChoice& choice) {
   return std::make_unique<Embedding>(model, choice);

@@ -39,7 +39,7 @@ class GaussPrinciple : public Formulation {
         m_(model.row_count()),
         search_(search),
         algorithm_(n_, genetic),
-        loops_(model.tree, ConstraintTerms(model).groups) {
+        loops_(cut_loops(model)) {
     free_ = change_ = y_ = VecX<double>::Zero(n_);
     rhs_ = VecX<double>::Zero(m_);
     a_ = before_ = half_range_ = VecX<double>::Zero(n_);

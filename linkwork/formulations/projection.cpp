@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/partitioned_solution.h"
 
@@ -23,7 +25,7 @@ class VelocityPartition : public Formulation {
     if (r == 0) return {};
     for (int k = 0; k < r; ++k) {
       const int row = partition.rows()[static_cast<std::size_t>(k)];
-      v_d_[k] = system.terms().rate[row] + sigma_ * system.terms().phi[row];
+      v_d_[k] = system.terms().rate[row] + sigma_ * beyond_rounding(system.terms().phi[row], system.model().units.row[row]);
     }
     partition.solve(v_d_);
     for (int k = 0; k < r; ++k) state.v[split_.column(k)] -= v_d_[k];  // (1)
@@ -39,6 +41,12 @@ class VelocityPartition : public Formulation {
   void forget() override { split_.partition().forget(); }
 
  private:
+  /// Positions are known to rounding only: of that, sigma would make accelerations.
+  static double beyond_rounding(double phi, double unit) {
+    const double rounding = 1e-13 * unit;
+    return phi - std::clamp(phi, -rounding, rounding);
+  }
+
   double sigma_;
   PartitionedSolution split_;
   VecX<double> v_d_, b_;

@@ -30,13 +30,14 @@ namespace {
 class Schur : public Formulation {
  public:
   explicit Schur(const Model& model)
-      : loops_(model.tree, ConstraintTerms(model).groups),
+      : loops_(cut_loops(model)),
         zero_(VecX<double>::Zero(model.row_count())),
         missed_(zero_),
         sizes_(zero_),
         change_(VecX<double>::Zero(model.tree.nv)),
         added_(zero_),
-        unequal_(has_unequal_masses(model.tree)) {}
+        unequal_(has_unequal_masses(model.tree)),
+        length_(model.units.length) {}
 
   Status solve(System& system, Solution& solution) override {
     Status status = solve_by_recursion(system, solution);
@@ -44,17 +45,18 @@ class Schur : public Formulation {
     if (!partition_) partition_.emplace(system.model());
     partition_->partition().forget();
     partition_->update(system);
-    if (status.ok() && partition_->partition().rank().rank == solution.rank.rank && missed(system, false) <= kAccepted) return {};
+    if (status.ok() && partition_->partition().rank().rank == solution.rank.rank && missed(system, false) <= accepted()) return {};
     const Status dense = partition_->solve(system, system.terms().b, "schur", solution);
     return status.ok() || dense.ok() ? dense : status;
   }
 
  private:
   static constexpr double kWeak = 1e-4;       // pivots above it lose no digits that matter
-  static constexpr double kEnough = 1e-12;    // of what rows miss
-  static constexpr double kAccepted = 1e-11;  // if rounding does not allow for more
   static constexpr double kLost = 1e-3;       // beyond rounding: the rows' inverse is wrong
   static constexpr double kInVain = 1e-6;     // what dependent rows may ask for, off the constraints
+
+  /// What rows may miss: where one is weak, accelerations are off by more than that.
+  double accepted() const { return std::clamp(1e-9 * std::sqrt(loops_.rank().weakest), 1e-12, 1e-11); }
 
   /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or bodies that float, each for itself (FA).
   static bool has_unequal_masses(const Tree& tree) {
@@ -89,10 +91,11 @@ class Schur : public Formulation {
         std::max(sizes_.cwiseQuotient(system.model().units.row).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
     if (has_dependent && missed(system, true) > kInVain) return false;
     if (missed(system, false) > kLost) return false;
-    if (loans_.empty() && (!is_weak || missed(system, false) <= kEnough)) return true;
-    if (!loans_.empty()) return missed(system, false) <= kAccepted && forces_balance(system, solution);
+    const double enough = 0.1 * accepted();
+    if (loans_.empty() && (!is_weak || missed(system, false) <= enough)) return true;
+    if (!loans_.empty()) return missed(system, false) <= accepted() && forces_balance(system, solution);
     tau_ = work.tau;
-    for (int round = 0; round < 2 && missed(system, false) > kEnough; ++round) {
+    for (int round = 0; round < 3 && missed(system, false) > enough; ++round) {
       loops_.inward_unforced(system.tree(), work, terms.groups, missed_);
       loops_.outward(system.tree(), work, change_, added_);
       loops_.subtract_rates(work, terms.groups, change_, missed_);
@@ -100,11 +103,12 @@ class Schur : public Formulation {
       solution.lambda += added_;
     }
     work.tau = tau_;
-    return missed(system, false) <= kAccepted && missed(system, true) <= kInVain;
+    return missed(system, false) <= accepted() && missed(system, true) <= kInVain;
   }
 
-  /// Whether what was lent has been taken back: M vdot + c = tau + A' lambda.
+  /// Whether what was lent has been taken back: what is left of M vdot + c - tau - A' lambda, as accelerations.
   bool forces_balance(System& system, const Solution& solution) {
+    constexpr double kBalanced = 1e-10;
     TreeWork<double>& work = system.work();
     const ConstraintTerms& terms = system.terms();
     tau_ = work.tau;
@@ -114,14 +118,32 @@ class Schur : public Formulation {
       terms.groups[g].add_to_forces(solution.lambda.data() + terms.first_rows[g], work);
     inverse_dynamics(system.tree(), solution.vdot.data(), work, balance_);
     balance_ -= work.tau;
-    const VecX<double>& unit = system.model().units.velocity;
-    double size = 0.0;
-    for (const Wrench<double>& F : work.applied) size = std::max({size, F.n.norm(), F.f.norm() * system.model().units.length});
-    const double off = balance_.cwiseProduct(unit).cwiseAbs().maxCoeff();
     work.tau = tau_;
     work.applied = applied_;
     work.any_applied = any_applied;
-    return off <= kAccepted * std::max(size, work.tau.cwiseProduct(unit).cwiseAbs().maxCoeff());
+    const VecX<double>& unit = system.model().units.velocity;
+    const double usual = std::pow(system.model().speed(system.state().v), 2);
+    const double size = std::max(usual, solution.vdot.cwiseQuotient(unit).cwiseAbs().maxCoeff());
+    for (int i = 1; i < system.tree().size(); ++i) answer(system.tree(), work, i);
+    return balance_.cwiseQuotient(unit).cwiseAbs().maxCoeff() <= kBalanced * size;
+  }
+
+  /// A joint's part of balance_ becomes what it accelerates the joint by, all else at rest.
+  void answer(const Tree& tree, const TreeWork<double>& work, int i) {
+    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+    const int nv = velocity_count(node.kind);
+    if (nv == 1) {
+      balance_[node.v] *= work[i].Dinv;
+    } else if (nv == 3) {
+      balance_.segment<3>(node.v) = (work.block(i).IA_inverse.topLeftCorner<3, 3>() * balance_.segment<3>(node.v)).eval();
+    } else {
+      const BlockWork<double>& block = work.block(i);
+      Vec6<double> F;
+      F << balance_.segment<3>(node.v + 3), block.Rq.transpose() * balance_.segment<3>(node.v);
+      const Vec6<double> A = block.IA_inverse * F;
+      balance_.segment<3>(node.v) = block.Rq * A.tail<3>();
+      balance_.segment<3>(node.v + 3) = A.head<3>();
+    }
   }
 
   Status solve_by_recursion(System& system, Solution& solution) {
@@ -175,13 +197,13 @@ class Schur : public Formulation {
     }
   }
 
-  /// How much the accelerations of the nodes that were lent inertia have changed, and how large they are.
+  /// How much the accelerations of the nodes that were lent inertia have changed, and how large they are, in 1/s^2.
   std::pair<double, double> note_accelerations(const TreeWork<double>& work) {
     double change = 0.0, size = 0.0;
     for (Loan& loan : loans_) {
       const NodeWork<double>& a = work[loan.node];
-      change = std::max({change, (a.dw - loan.dw).norm(), (a.dv - loan.dv).norm()});
-      size = std::max({size, a.dw.norm(), a.dv.norm(), a.aw.norm(), a.ap.norm(), a.w.squaredNorm()});
+      change = std::max({change, (a.dw - loan.dw).norm(), (a.dv - loan.dv).norm() / length_});
+      size = std::max({size, a.dw.norm(), a.dv.norm() / length_, a.aw.norm(), a.ap.norm() / length_, a.w.squaredNorm()});
       loan.dw = a.dw, loan.dv = a.dv;
     }
     return {change, size};
@@ -215,7 +237,7 @@ class Schur : public Formulation {
 
   void lend_to(int node, double total_mass, TreeWork<double>& work) {
     const double turns = work[node].IA.I.trace(), mass = work[node].IA.M.trace() / 3.0;
-    const double turning = kLent * (turns > 0.0 ? turns : std::max(mass, total_mass));
+    const double turning = kLent * (turns > 0.0 ? turns : std::max(mass, total_mass) * length_ * length_);
     const double sliding = mass > 0.0 ? 0.0 : kLent * total_mass;
     loans_.push_back({node, turning, sliding, Vec3<double>::Zero(), Vec3<double>::Zero()});
     add_to(work, loans_.back(), 1.0);
@@ -233,7 +255,7 @@ class Schur : public Formulation {
   Status try_loans(System& system, Solution& solution) {
     TreeWork<double>& work = system.work();
     const VecX<double> tau = work.tau;
-    for (Loan& loan : loans_) loan.dw = Vec3<double>(0.7, -0.5, 0.6), loan.dv = Vec3<double>(-0.6, 0.7, 0.5);
+    for (Loan& loan : loans_) loan.dw = Vec3<double>(0.7, -0.5, 0.6), loan.dv = length_ * Vec3<double>(-0.6, 0.7, 0.5);
     double growth = 0.0;
     for (int round = 0; round < 4; ++round) {
       const double before = largest_acceleration();
@@ -253,7 +275,7 @@ class Schur : public Formulation {
 
   double largest_acceleration() const {
     double size = 0.0;
-    for (const Loan& loan : loans_) size = std::max({size, loan.dw.norm(), loan.dv.norm()});
+    for (const Loan& loan : loans_) size = std::max({size, loan.dw.norm(), loan.dv.norm() / length_});
     return size;
   }
 
@@ -262,7 +284,7 @@ class Schur : public Formulation {
     double before = std::numeric_limits<double>::infinity();
     for (int round = 0; round < kMostRounds; ++round) {
       auto [change, size] = note_accelerations(system.work());
-      size = std::max(size, solution.vdot.cwiseAbs().maxCoeff());
+      size = std::max(size, solution.vdot.cwiseQuotient(system.model().units.velocity).cwiseAbs().maxCoeff());
       const bool is_rounding = change >= before && change < 1e-9 * size;
       if (change <= 1e-13 * size || is_rounding) return {};
       before = change;
@@ -281,6 +303,7 @@ class Schur : public Formulation {
   VecX<double> zero_, missed_, sizes_, change_, added_, tau_, balance_;
   std::vector<Wrench<double>> applied_;
   bool unequal_;
+  double length_;      // of the mechanism
   double size_ = 0.0;  // the largest of the rows' terms
   std::optional<PartitionedSolution> partition_;
   std::vector<Loan> loans_;

@@ -31,9 +31,8 @@ class WholeSchur : public Formulation {
         u_(VecX<double>::Zero(model.tree.nv)),
         change_(u_),
         partition_(model) {
-    const ConstraintTerms terms(model);
     std::size_t longest = 0, largest = 0;
-    for (const ForceColumns& group : terms.groups) {
+    for (const ForceColumns& group : layout_of(model)->groups) {
       longest = std::max(longest, group.support().size() * static_cast<std::size_t>(group.columns()));
       std::vector<int> nodes = group.seed_nodes();
       nodes.push_back(0);

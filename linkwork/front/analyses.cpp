@@ -1,8 +1,14 @@
 #include "linkwork/front/analyses.h"
 
+#include <fmt/format.h>
+
 #include "linkwork/analysis/equilibrium.h"
 #include "linkwork/analysis/inverse_dynamics.h"
+#include "linkwork/analysis/sensitivity.h"
+#include "linkwork/import/robot_file.h"
+#include "linkwork/io/model_parameters.h"
 #include "linkwork/io/motion_file.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork {
 
@@ -24,11 +30,25 @@ std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at) {
 }
 
 InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators,
-                      const std::filesystem::path& motion) {
-  if (motion.empty()) return inverse_motion(mechanism.model(), actuators);
+                      const std::filesystem::path& motion, const RunOptions& options, const std::function<bool()>& go_on) {
   Spec spec = mechanism.spec();
-  add_drives(spec, motion, false);
-  return inverse_motion(std::make_shared<const Model>(build_model(spec)), actuators);
+  apply(options, spec.settings);
+  if (!motion.empty()) add_drives(spec, motion, options.end.has_value());
+  return inverse_motion(std::make_shared<const Model>(fitted_model(spec)), actuators, go_on);
+}
+
+Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request, const Parameters& parameters) {
+  ReadOptions reading;
+  for (const auto& [name, value] : parameters) reading.set.emplace_back(name, value.text);
+  const Spec spec = read_any_model(file, {}, reading);
+  return find_sensitivities(
+      spec, request.measures, request.parameters, request.starts, request.method, parameters_of(spec, reading),
+      [&](const std::string& name, double value) {
+        ReadOptions changed = reading;
+        std::erase_if(changed.set, [&](const auto& each) { return each.first == name; });
+        changed.set.emplace_back(name, fmt::format("{}", value));
+        return read_any_model(file, {}, changed);
+      });
 }
 
 }  // namespace linkwork

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "linkwork/front/mechanism_parts.h"
 #include "linkwork/io/model_file.h"
 
 namespace linkwork {
@@ -213,7 +214,9 @@ Mechanism Builder::build() const {
   Spec spec = read_model_document(document());
   spec.source_text = to_toml();
   spec.custom_forces = forces_;
-  Mechanism mechanism(std::move(spec));
+  std::shared_ptr<ModelOrigin> origin;
+  if (forces_.empty()) origin = std::make_shared<ModelOrigin>(ModelOrigin{.file = name_, .text = spec.source_text});
+  Mechanism mechanism(std::make_shared<const Mechanism::Parts>(std::move(spec), OwnModules(), std::move(origin)));
   mechanism.model();
   return mechanism;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "linkwork/analysis/evaluator.h"
+#include "linkwork/analysis/inverse_dynamics.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
@@ -89,6 +90,10 @@ VecX<double> Evaluation::applied() {
   const VecX<double> without = bias();
   System& system = evaluator_->system();
   return system.work().tau + without - system.bias();
+}
+
+VecX<double> Evaluation::inverse_dynamics(const VecX<double>& vdot, const std::vector<std::string>& actuators) {
+  return efforts_for(*evaluator_, vdot, actuators);
 }
 
 const MatX<double>& Evaluation::constraint_jacobian() { return evaluator_->system().jacobian(); }

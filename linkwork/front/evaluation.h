@@ -40,6 +40,8 @@ class Evaluation {
   VecX<double> bias();
   /// All forces of the model along the coordinates: springs, dampers, friction, motors, custom forces.
   VecX<double> applied();
+  /// See Mechanism::inverse_dynamics.
+  VecX<double> inverse_dynamics(const VecX<double>& vdot, const std::vector<std::string>& actuators = {});
   const MatX<double>& constraint_jacobian();
   const VecX<double>& constraint_bias() const;
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "linkwork/analysis/inverse_dynamics.h"
 #include "linkwork/front/evaluation.h"
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/import/robot_file.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/design_fit.h"
 
 namespace linkwork {
 
@@ -21,10 +21,10 @@ std::vector<std::string> names_of(const List& list) {
   return names;
 }
 
-ReadOptions reading(const Parameters& parameters) {
-  ReadOptions options;
-  for (const auto& [name, value] : parameters) options.set.emplace_back(name, value.text);
-  return options;
+std::vector<std::pair<std::string, std::string>> texts(const Parameters& parameters) {
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const auto& [name, value] : parameters) texts.emplace_back(name, value.text);
+  return texts;
 }
 
 std::vector<std::string> coordinate_names(const Model& model, const std::vector<std::string> JointKind::*components,
@@ -41,7 +41,7 @@ std::vector<std::string> coordinate_names(const Model& model, const std::vector<
 ParameterValue::ParameterValue(double number) : text(fmt::format("{}", number)) {}
 
 const std::shared_ptr<const Model>& Mechanism::Parts::model() const {
-  std::call_once(model_made_, [&] { model_ = std::make_shared<const Model>(build_model(spec)); });
+  std::call_once(model_made_, [&] { model_ = std::make_shared<const Model>(fitted_model(spec)); });
   return model_;
 }
 
@@ -91,7 +91,7 @@ Evaluation Mechanism::evaluate(const State& state, const std::map<std::string, d
 
 VecX<double> Mechanism::inverse_dynamics(const State& state, const VecX<double>& vdot,
                                          const std::vector<std::string>& actuators) const {
-  return efforts_for(evaluate(state).evaluator(), vdot, actuators);
+  return evaluate(state).inverse_dynamics(vdot, actuators);
 }
 
 Mechanism Mechanism::with(CustomForce force) const {
@@ -108,16 +108,28 @@ Mechanism Mechanism::with_module(const std::string& name, std::function<std::uni
   return Mechanism(std::make_shared<const Parts>(parts_->spec, std::move(modules)));
 }
 
-Mechanism load(const std::filesystem::path& file, const Parameters& parameters) {
-  Mechanism mechanism(read_any_model(file, {}, reading(parameters)));
+Spec ModelOrigin::read(std::function<std::string(const std::filesystem::path&)> load) const {
+  const ReadOptions reading{.set = set, .load = std::move(load)};
+  return text ? read_model_text(*text, file.string(), reading) : read_any_model(folder / file, importing, reading);
+}
+
+Mechanism read_again(const ModelOrigin& origin) {
+  auto from = std::make_shared<ModelOrigin>(origin);
+  Spec spec = origin.read();
+  if (from->folder.empty() && !from->text) from->folder = std::filesystem::current_path();
+  Mechanism mechanism(std::make_shared<const Mechanism::Parts>(std::move(spec), OwnModules(), std::move(from)));
   mechanism.model();  // what cannot be built is told here
   return mechanism;
 }
 
+Mechanism load(const std::filesystem::path& file, const Parameters& parameters) { return load(file, parameters, {}); }
+
+Mechanism load(const std::filesystem::path& file, const Parameters& parameters, const ImportOptions& importing) {
+  return read_again({.file = file, .set = texts(parameters), .importing = importing});
+}
+
 Mechanism parse(std::string_view text, const std::string& name, const Parameters& parameters) {
-  Mechanism mechanism(read_model_text(text, name, reading(parameters)));
-  mechanism.model();
-  return mechanism;
+  return read_again({.file = name, .text = std::string(text), .set = texts(parameters)});
 }
 
 }  // namespace linkwork

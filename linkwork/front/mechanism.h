@@ -18,7 +18,9 @@ namespace linkwork {
 
 class Evaluation;
 class Module;
+struct ImportOptions;
 struct Model;
+struct ModelOrigin;
 struct Spec;
 
 /// The new value of a parameter: a number, or an expression of other parameters.
@@ -75,6 +77,9 @@ class Mechanism {
 
 /// Of a model file or a robot file (.urdf, .sdf, .xml). Throws InputError with the place of what is wrong in the file or text.
 Mechanism load(const std::filesystem::path& file, const Parameters& parameters = {});
+Mechanism load(const std::filesystem::path& file, const Parameters& parameters, const ImportOptions& importing);
 Mechanism parse(std::string_view text, const std::string& name = "model", const Parameters& parameters = {});
+/// Once more what was loaded, parsed or built before.
+Mechanism read_again(const ModelOrigin& origin);
 
 }  // namespace linkwork

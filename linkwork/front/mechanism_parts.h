@@ -6,16 +6,19 @@
 
 #include "linkwork/analysis/evaluator.h"
 #include "linkwork/front/mechanism.h"
+#include "linkwork/front/model_origin.h"
 #include "linkwork/modules/model_run.h"
 
 namespace linkwork {
 
 /// What copies of a mechanism share. What takes time is made when first asked for.
 struct Mechanism::Parts {
-  explicit Parts(Spec model, OwnModules own = {}) : spec(std::move(model)), modules(std::move(own)) {}
+  explicit Parts(Spec model, OwnModules own = {}, std::shared_ptr<const ModelOrigin> from = {})
+      : spec(std::move(model)), modules(std::move(own)), origin(std::move(from)) {}
 
   const Spec spec;
   const OwnModules modules;
+  const std::shared_ptr<const ModelOrigin> origin;  // null: a program has a part in it, which no file has
   const std::shared_ptr<const Model>& model() const;
   const std::shared_ptr<EvaluatorPool>& evaluators() const;
   const State& start() const;

@@ -4,11 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/front/mechanism_parts.h"
-#include "linkwork/modules/settings_check.h"
+#include "linkwork/front/results_source.h"
+#include "linkwork/front/run_checkpoints.h"
+#include "linkwork/io/start_state.h"
+#include "linkwork/simulation/kinematics.h"
 #include "linkwork/simulation/moving_system.h"
+#include "linkwork/simulation/pacing.h"
 
 namespace linkwork {
 
@@ -17,6 +22,11 @@ namespace {
 Spec with_options(const Mechanism& mechanism, const RunOptions& options) {
   Spec spec = mechanism.spec();
   apply(options, spec.settings);
+  if (options.start_from) {
+    const StartState start = read_start_state(*options.start_from);
+    begin_with(start, spec);
+    spec.notes.insert(spec.notes.begin(), "the start is the state of " + start.from);
+  }
   return spec;
 }
 
@@ -28,31 +38,6 @@ std::size_t column_index(const std::vector<std::string>& columns, std::string_vi
 
 }  // namespace
 
-void apply(const RunOptions& options, Settings& settings) {
-  const auto number = [](const std::optional<double>& value, const char* name, double& target) {
-    if (!value) return;
-    if (!(*value > 0.0) || !std::isfinite(*value))
-      throw InputError({name, 0, 0}, fmt::format("is {}", *value), "a positive number");
-    target = *value;
-  };
-  const auto choice = [](const std::optional<std::string>& text, const char* name, Choice& target) {
-    if (text) target = parse_choice(*text, {name, 0, 0});
-  };
-  number(options.end, "end", settings.end);
-  number(options.step, "step", settings.step);
-  number(options.max_step, "max_step", settings.max_step);
-  number(options.rtol, "rtol", settings.rtol);
-  number(options.atol, "atol", settings.atol);
-  number(options.every, "every", settings.output_every);
-  if (!options.columns.empty()) settings.columns = options.columns, settings.columns_place = {"columns", 0, 0};
-  choice(options.coordinates, "coordinates", settings.coordinates);
-  choice(options.formulation, "formulation", settings.formulation);
-  choice(options.stabilization, "stabilization", settings.stabilization);
-  choice(options.integrator, "integrator", settings.integrator);
-  choice(options.glue, "glue", settings.glue);
-  check_settings(settings);
-}
-
 // --- whole runs
 
 Eigen::Map<const VecX<double>, 0, Eigen::InnerStride<>> Results::operator[](std::string_view column) const {
@@ -62,15 +47,62 @@ Eigen::Map<const VecX<double>, 0, Eigen::InnerStride<>> Results::operator[](std:
 
 Results run(const Mechanism& mechanism, const RunOptions& options, const std::function<bool()>& go_on) {
   Results results;
+  const auto source = std::make_shared<Results::Source>();
+  source->spec = with_options(mechanism, options);
+  std::optional<Pacing> pacing;
+  if (options.realtime) pacing.emplace(*options.realtime);
+  std::optional<RunCheckpoints> checkpoints;
+  bool tolerances_idle = false;
   InProcess alone;
   const ModelRunOptions how{options.threads, nullptr, mechanism.parts().modules};
-  results.summary = run_model(with_options(mechanism, options), alone, how, [&](const ReadyRun& ready) {
+  results.summary = run_model(source->spec, alone, how, [&](const ReadyRun& ready) {
+    Simulation& simulation = ready.simulation;
+    if (pacing) check_pace(*options.realtime, source->spec.settings, simulation.has_fixed_steps());
     Observer observer{.go_on = go_on};
-    if (ready.transport.rank() != 0) return observer;
-    results.columns = ready.simulation.columns();
-    observer.row = [&](std::span<const double> row) { results.values.insert(results.values.end(), row.begin(), row.end()); };
+    if (ready.transport.rank() != 0) {
+      observer.go_on = [] { return true; };  // the first rank asks
+      return observer;
+    }
+    tolerances_idle = (options.rtol || options.atol) && simulation.has_fixed_steps();
+    results.columns = simulation.columns();
+    source->model = ready.model;
+    source->begin_drawing(simulation.columns(), simulation.system().columns());
+    if (options.checkpoint) checkpoints.emplace(mechanism, options, source->spec, simulation.columns());
+    observer.row = [&](std::span<const double> row) {
+      results.values.insert(results.values.end(), row.begin(), row.end());
+      if (checkpoints) checkpoints->write(row);
+    };
+    if (source->drawn) observer.whole_row = [&](std::span<const double> row) { source->draw(row); };
+    if (pacing) {
+      pacing->start(0.0);
+      observer.progress = [&](double t, double) { pacing->wait(t, go_on); };
+    }
+    if (checkpoints) {
+      observer.checkpoint = [&](const SavedRun& saved) { checkpoints->save(saved); };
+      observer.checkpoint_every = checkpoints->every();
+    }
     return observer;
   });
+  if (checkpoints) checkpoints->close();
+  if (pacing) results.summary.realtime = pacing->summary();
+  if (tolerances_idle) results.summary.notes.emplace_back("rtol and atol have no effect with an integrator of fixed steps");
+  results.source = source;
+  return results;
+}
+
+Results kinematics(const Mechanism& mechanism, const RunOptions& options, const std::function<bool()>& go_on) {
+  Results results;
+  const auto source = std::make_shared<Results::Source>();
+  source->spec = with_options(mechanism, options);
+  source->model = std::make_shared<const Model>(build_model(source->spec));
+  Simulation motion(std::make_unique<KinematicSystem>(source->model));
+  results.columns = motion.columns();
+  source->begin_drawing(motion.columns(), motion.system().columns());
+  Observer observer{.go_on = go_on};
+  observer.row = [&](std::span<const double> row) { results.values.insert(results.values.end(), row.begin(), row.end()); };
+  if (source->drawn) observer.whole_row = [&](std::span<const double> row) { source->draw(row); };
+  results.summary = motion.run(observer);
+  results.source = source;
   return results;
 }
 
@@ -91,7 +123,7 @@ struct Run::Parts {
     live.simulation->sample(period, [this, act] { act(*owner); });
   }
   void observe() {
-    if (take_row) live.simulation->observe(Observer{.whole_row = take_row});
+    live.simulation->observe(Observer{.whole_row = take_row, .go_on = go_on});
   }
 
   Simulation& simulation() { return *live.simulation; }
@@ -108,8 +140,12 @@ struct Run::Parts {
   }
   /// Throws unless it went on; returns whether it can go further.
   bool check(bool went_on) {
-    if (!went_on) throw SimulationError(simulation().summary().status);
-    return !simulation().ended_by_event();
+    interrupted = false;
+    if (went_on) return !simulation().ended_by_event();
+    std::string status = simulation().summary().status;
+    interrupted = status == kInterrupted;
+    if (!interrupted) throw SimulationError(status);
+    return false;
   }
   const std::vector<std::string>& columns() { return simulation().system().columns(); }
   double value(std::string_view column) { return simulation().row()[column_index(columns(), column)]; }
@@ -121,6 +157,8 @@ struct Run::Parts {
   std::map<std::string, double> inputs;  // that were set
   std::vector<std::pair<double, std::function<void(Run&)>>> controllers;
   std::function<void(std::span<const double>)> take_row;
+  std::function<bool()> go_on;
+  bool interrupted = false;
   std::unique_ptr<ModelNames> names;  // of the model in the coordinates it is run in
   State state;
 };
@@ -206,7 +244,10 @@ Run::Input& Run::Input::operator=(double value) {
   return *this;
 }
 
-Run::Input::operator double() const { return run_.parts_->value("u." + name_); }
+Run::Input::operator double() const {
+  const auto set = run_.parts_->inputs.find(name_);
+  return set != run_.parts_->inputs.end() ? set->second : run_.parts_->value("u." + name_);
+}
 
 void Run::Input::release() {
   run_.parts_->simulation().release_input(name_);
@@ -226,7 +267,11 @@ bool Run::step(long count) {
 
 bool Run::advance_to(double t) { return parts_->check(parts_->simulation().advance_to(t)); }
 
-Summary Run::run() { return parts_->simulation().run(); }
+Summary Run::run() {
+  Summary summary = parts_->simulation().run();
+  parts_->interrupted = summary.status == kInterrupted;
+  return summary;
+}
 Summary Run::summary() { return parts_->simulation().summary(); }
 
 void Run::reset() {
@@ -250,12 +295,26 @@ void Run::on_row(std::function<void(std::span<const double>)> take) {
   parts_->observe();
 }
 
+void Run::on_step(std::function<bool()> go_on) {
+  parts_->go_on = std::move(go_on);
+  parts_->observe();
+}
+
+bool Run::was_interrupted() const { return parts_->interrupted; }
+
+std::shared_ptr<const Results::Source> Run::source() const {
+  const auto source = std::make_shared<Results::Source>();
+  source->spec = parts_->spec;
+  source->model = parts_->live.model;
+  return source;
+}
+
 Evaluation Run::evaluate() {
   const std::shared_ptr<EvaluatorPool>& pool = parts_->mechanism.parts().evaluators();
   Evaluation evaluation(pool->take(), pool);
   Evaluator& evaluator = evaluation.evaluator();
   evaluator.set_modes(nullptr);
-  if (parts_->live.is_one_piece) {
+  if (parts_->live.is_one_piece && evaluator.model().has_events()) {
     Modes modes(evaluator.model());
     const Modes& now = parts_->simulation().equations().system().modes();
     modes.forces = now.forces;
@@ -265,7 +324,7 @@ Evaluation Run::evaluate() {
     for (std::size_t r = 0; r < modes.rows.size(); ++r)
       for (std::size_t other = 0; other < rows.size(); ++other)
         if (rows[other].name == evaluator.model().rows[r].name) modes.rows[r] = now.rows[other];
-    if (evaluator.model().has_events()) evaluator.set_modes(&modes);
+    evaluator.set_modes(&modes);
   }
   evaluator.evaluate(state(), parts_->inputs);
   return evaluation;

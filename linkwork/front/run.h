@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "linkwork/front/evaluation.h"
@@ -24,10 +26,22 @@ struct RunOptions {
   std::optional<double> every = {};       // s between two rows
   std::vector<std::string> columns = {};  // of run(): groups, names and patterns, "q", "force.crank.*"; empty: all
   int threads = 1;                        // of run(): that share the modules of a model
+  std::optional<double> realtime = {};    // of run(): go no faster than so many seconds per second of the clock
+  std::optional<std::string> start_from = {};  // "DIR" or "DIR@t": begin with the state of another run, whose results are there
+  /// Of run(): a file to save the run in as it goes, for 'linkwork resume'; results are then written to `out` as they come.
+  std::optional<std::string> checkpoint = {}, out = {};
+  std::optional<double> checkpoint_every = {};  // s; a tenth of the whole
 };
 
 /// Throws InputError for what is not a positive number or not known.
 void apply(const RunOptions& options, Settings& settings);
+
+using OptionValue = std::variant<double, std::string, std::vector<std::string>>;
+/// By the name that the command line has for it, with _ in place of -: "max_step". Throws InputError.
+void set_option(RunOptions& options, const std::string& name, const OptionValue& value);
+std::vector<std::string> option_names();
+/// Those settings that are given, as on a command line: "--max-step", "0.01".
+std::vector<std::pair<std::string, std::string>> setting_texts(const RunOptions& options);
 
 /// The rows of a run.
 class Results {
@@ -41,10 +55,23 @@ class Results {
   /// A column. Throws InputError if there is none of that name.
   Eigen::Map<const VecX<double>, 0, Eigen::InnerStride<>> operator[](std::string_view column) const;
   double at(std::size_t row, std::string_view column) const { return operator[](column)[static_cast<Eigen::Index>(row)]; }
+
+  /// Writes the files of 'linkwork run': the trajectory ("csv", "hdf5" or "mat"), summary.json, scene.json and, if the library was
+  /// built with the page, report.html. Throws InputError.
+  void save(const std::filesystem::path& folder, const std::string& format = "csv", bool with_report = true) const;
+  /// The page that shows the run, one file; empty if the library was built without it.
+  std::string report() const;
+
+  // For the library itself.
+  struct Source;
+  std::shared_ptr<const Source> source;
 };
 
 /// Runs a mechanism to its end, or to where it cannot go on, which the summary then says. `go_on` is asked after every step.
 Results run(const Mechanism& mechanism, const RunOptions& options = {}, const std::function<bool()>& go_on = {});
+
+/// Moves a mechanism by its drives alone, whatever its masses and forces. Of the options `end`, `every` and `columns` count.
+Results kinematics(const Mechanism& mechanism, const RunOptions& options = {}, const std::function<bool()>& go_on = {});
 
 /// A run step by step. What fails throws SimulationError; the run is then where it was before.
 class Run {
@@ -104,6 +131,12 @@ class Run {
   double value(std::string_view column);
   /// Called with every row of the output from now on.
   void on_row(std::function<void(std::span<const double> row)> take);
+  /// Asked after every step from now on: false ends what is under way, which can be gone on with. step() and advance_to() then
+  /// return false, as after an event.
+  void on_step(std::function<bool()> go_on);
+  bool was_interrupted() const;
+  /// What goes into Results made of rows of this run.
+  std::shared_ptr<const Results::Source> source() const;
 
   /// At this instant, with everything that is in force in this run.
   Evaluation evaluate();

@@ -6,12 +6,12 @@
 
 namespace linkwork {
 
-void ImportNotes::ignore(const std::string& what, const Place& place) {
-  const auto known = std::ranges::find(ignored_, what, &Ignored::what);
+void ImportNotes::ignore(const std::string& what, const std::string& sort, const Place& place) {
+  const auto known = std::ranges::find(ignored_, sort, &Ignored::sort);
   if (known != ignored_.end())
     ++known->count;
   else
-    ignored_.push_back({what, 1, place});
+    ignored_.push_back({what, sort, 1, place});
 }
 
 void ImportNotes::ignore_unused(const XmlElement& root) {

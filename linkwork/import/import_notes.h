@@ -11,7 +11,9 @@ namespace linkwork {
 class ImportNotes {
  public:
   /// Counted by what it is: "<collision>".
-  void ignore(const std::string& what, const Place& place);
+  void ignore(const std::string& what, const Place& place) { ignore(what, what, place); }
+  /// The same, told apart by `sort`: it is called as the first of them was.
+  void ignore(const std::string& what, const std::string& sort, const Place& place);
   /// Everything below an element that nobody asked for.
   void ignore_unused(const XmlElement& root);
   /// A remark on something at a place.
@@ -22,7 +24,7 @@ class ImportNotes {
 
  private:
   struct Ignored {
-    std::string what;
+    std::string what, sort;
     int count = 0;
     Place first;
   };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <set>
 
 #include "linkwork/spatial/unit.h"
@@ -14,6 +15,7 @@ namespace {
 using P = Pose<double>;
 using V3 = Vec3<double>;
 using M3 = Mat3<double>;
+namespace fs = std::filesystem;
 
 class MjcfReader {
  public:
@@ -27,6 +29,7 @@ class MjcfReader {
       spec_.settings.gravity = option->vector("gravity", spec_.settings.gravity);
       if (const auto step = option->number("timestep"); step && *step > 0.0) spec_.settings.step = *step;
     }
+    read_assets();
     names_.bodies["world"] = {"ground", {}};
     names_.at["ground"] = {};
     const std::vector<const XmlElement*> worlds = mujoco_.all("worldbody");
@@ -264,27 +267,34 @@ class MjcfReader {
   }
 
   void read_geom(const XmlElement& geom, const Parent& at, BodySpec* body) {
+    static const std::vector<std::string> kOthers{"plane", "hfield", "sdf"};
     const std::string type = geom.get("type", geom.has("mesh") ? "mesh" : "sphere");
+    if (std::ranges::find(kOthers, type) != kOthers.end()) {
+      context_.notes.ignore(fmt::format("<geom> of type {}", type), geom.place());
+      return;
+    }
+    P X = read_mjcf_pose(geom, compiler_);
+    VisualSpec shape = type == "mesh" ? mesh_of(geom) : simple_shape(geom, type, X);
+    X = at.X * X;
+    shape.frame = frame_on(at.body, X, geom.place());
+    shape.color = color_of(geom);
+    const int group = static_cast<int>(geom.number("group", 0.0));
+    if (body != nullptr && group >= compiler_.first_group && group <= compiler_.last_group) add_mass(geom, shape, X, *body);
+    const bool is_shown = group < 3 && (!shape.color || (*shape.color)[3] > 0.0);  // as MuJoCo's viewer has it
+    if (is_shown && make_drawable(shape, context_, geom.place())) spec_.visuals.push_back(std::move(shape));
+  }
+
+  /// With `fromto`, X is between its ends.
+  static VisualSpec simple_shape(const XmlElement& geom, const std::string& type, P& X) {
     static const std::map<std::string, std::size_t> kSizes{
         {"sphere", 1}, {"capsule", 2}, {"cylinder", 2}, {"ellipsoid", 3}, {"box", 3}};
     const auto sizes = kSizes.find(type);
-    if (sizes == kSizes.end()) {
-      static const std::vector<std::string> kOthers{"plane", "hfield", "mesh", "sdf"};
-      if (std::ranges::find(kOthers, type) == kOthers.end())
-        throw unknown_name(geom.place(), "geom type", type,
-                           {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"});
-      context_.notes.ignore(fmt::format("<geom> of type {}", type), geom.place());
-      const double mass = geom.number("mass", 0.0);
-      if (body != nullptr && type == "mesh" && mass > 0.0) {
-        add_part(*body, mass, at.X * read_mjcf_pose(geom, compiler_), M3::Zero());
-        context_.notes.hint("the mass of a mesh is taken as a point", geom.place());
-      }
-      return;
-    }
+    if (sizes == kSizes.end())
+      throw unknown_name(geom.place(), "geom type", type,
+                         {"plane", "hfield", "sphere", "capsule", "ellipsoid", "cylinder", "box", "mesh"});
     VisualSpec shape;
     shape.shape = type;
     std::vector<double> size = geom.any_numbers("size");
-    P X = read_mjcf_pose(geom, compiler_);
     if (const auto ends = geom.numbers("fromto", 6); !ends.empty()) {
       if (type == "sphere") geom.fail("is a sphere with 'fromto'", "a capsule, cylinder, box or ellipsoid");
       const V3 from(ends[0], ends[1], ends[2]), to(ends[3], ends[4], ends[5]);
@@ -292,8 +302,7 @@ class MjcfReader {
       X = {Eigen::Quaterniond::FromTwoVectors(V3::UnitZ(), to - from).toRotationMatrix(), 0.5 * (from + to)};
       const double half = 0.5 * (to - from).norm();
       if (size.empty()) geom.fail("has no 'size'");
-      size = sizes->second == 2 ? std::vector<double>{size[0], half}
-                                : std::vector<double>{size[0], size.size() > 1 ? size[1] : size[0], half};
+      size = sizes->second == 2 ? std::vector<double>{size[0], half} : std::vector<double>{size[0], size[0], half};
     }
     if (size.size() < sizes->second)
       geom.fail(fmt::format("has {} numbers in 'size'", size.size()), fmt::format("{}", sizes->second));
@@ -303,18 +312,51 @@ class MjcfReader {
     if (sizes->second == 2) shape.length = 2.0 * size[1];
     if (type == "box") shape.size = 2.0 * V3(size[0], size[1], size[2]);
     if (type == "ellipsoid") shape.size = {size[0], size[1], size[2]};
-    if (const auto rgba = geom.numbers("rgba", 4); rgba.size() == 4) shape.color = {rgba[0], rgba[1], rgba[2], rgba[3]};
-    X = at.X * X;
-    shape.frame = frame_on(at.body, X, geom.place());
-    spec_.visuals.push_back(shape);
-    if (body == nullptr) return;
-    const int group = static_cast<int>(geom.number("group", 0.0));
-    if (group < compiler_.first_group || group > compiler_.last_group) return;
+    return shape;
+  }
+
+  VisualSpec mesh_of(const XmlElement& geom) const {
+    VisualSpec shape;
+    shape.shape = "mesh";
+    shape.size = V3::Ones();
+    const std::string name = geom.get("mesh", "");
+    const auto known = meshes_.find(name);
+    if (known == meshes_.end()) {
+      context_.notes.hint(fmt::format("there is no mesh '{}'", name), geom.place());
+      return shape;
+    }
+    shape.size = known->second->vector("scale", shape.size);
+    shape.file = (fs::path(compiler_.mesh_folder) / known->second->get("file", "")).string();
+    return shape;
+  }
+
+  std::optional<std::array<double, 4>> color_of(const XmlElement& geom) const {
+    if (const auto rgba = read_color(geom.numbers("rgba", 4))) return rgba;
+    const auto known = colors_.find(geom.get("material", ""));
+    return known == colors_.end() ? std::nullopt : std::optional(known->second);
+  }
+
+  void read_assets() {
+    for (const XmlElement* assets : mujoco_.all("asset")) {
+      for (const XmlElement* material : assets->all("material")) {
+        material->use_all();
+        if (const auto rgba = read_color(material->numbers("rgba", 4))) colors_[material->get("name", "")] = *rgba;
+      }
+      for (const XmlElement* mesh : assets->all("mesh")) {
+        mesh->use_all();
+        meshes_[mesh->get("name", fs::path(mesh->get("file", "")).stem().string())] = mesh;
+      }
+    }
+  }
+
+  void add_mass(const XmlElement& geom, const VisualSpec& shape, const P& X, BodySpec& body) const {
     if (geom.get("shellinertia", "false") == "true") context_.notes.ignore("'shellinertia' of <geom>", geom.place());
-    const ShapeMass solid = shape_mass(shape);
+    ShapeMass solid = shape.shape == "mesh" ? mesh_mass(shape, context_) : shape_mass(shape);
     const double mass = geom.number("mass", geom.number("density", 1000.0) * solid.volume);
     if (!(mass >= 0.0) || std::isinf(mass)) geom.fail("has a mass that is negative or infinite");
-    if (mass > 0.0) add_part(*body, mass, X, mass * solid.unit_inertia);
+    if (mass > 0.0 && solid.volume == 0.0)
+      context_.notes.hint(fmt::format("the {:g} kg of a mesh that cannot be read are taken as a point", mass), geom.place());
+    if (mass > 0.0) add_part(body, mass, X * P{M3::Identity(), solid.com}, mass * solid.unit_inertia);
   }
 
   void read_site(const XmlElement& site, const Parent& at) {
@@ -350,6 +392,8 @@ class MjcfReader {
   Spec spec_;
   MjcfNames names_;
   std::set<std::string> body_names_, joint_names_;
+  std::map<std::string, std::array<double, 4>> colors_;  // of materials
+  std::map<std::string, const XmlElement*> meshes_;
   int unnamed_ = 0;
 };
 

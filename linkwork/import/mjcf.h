@@ -19,6 +19,7 @@ struct MjcfCompiler {
   std::string inertia_from_geom = "auto";
   double bound_mass = 0.0, bound_inertia = 0.0, total_mass = -1.0;
   int first_group = 0, last_group = 5;  // of geoms that have mass
+  std::string mesh_folder;
 
   double angle(double written) const;
 };

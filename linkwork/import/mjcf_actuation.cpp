@@ -163,34 +163,66 @@ class ActuationReader {
     return std::array{n[0], n[1]};
   }
 
-  /// Positions of frames; what else has a meaning here is in the output anyway.
+  /// Positions of frames, and what inertial sensors show; what else has a meaning here is in the output anyway.
   void read_sensors(const XmlElement& section) {
     static const std::vector<std::string> kInOutput{"jointpos",    "jointvel", "actuatorpos", "actuatorvel",
                                                     "actuatorfrc", "ballquat", "ballangvel"};
     for (const XmlElement& element : section.children) {
       if (std::ranges::find(kInOutput, element.name) != kInOutput.end()) {
         element.use_all();
-        continue;
+      } else if (element.name == "gyro" || element.name == "accelerometer") {
+        element.use_all();
+        add_imu(element);
+      } else if (element.name == "force" || element.name == "torque") {
+        element.use_all();
+        note_load(element);
+      } else if (element.name == "framepos") {
+        read_frame_position(element);
       }
-      if (element.name != "framepos") continue;
-      const std::string type = element.get("objtype", ""), object = element.get("objname", "");
-      if (type != "body" && type != "xbody" && type != "site") continue;
-      element.use_all();
-      if (type == "site") continue;  // every site is one already
-      const MjcfNames::Frame& frame = names_.body(object, element.place());
-      if (frame.body == "ground") continue;
-      SensorSpec sensor;
-      sensor.name = allowed_name(element.get("name", object));
-      while (std::ranges::find(spec_.sensors, sensor.name, &SensorSpec::name) != spec_.sensors.end()) sensor.name += "_";
-      sensor.type = "point";
-      sensor.place = element.place();
-      sensor.frame = frame_on(frame.body, frame.X, element.place());
-      if (type == "body") {  // its centre of mass
-        const auto body = std::ranges::find(spec_.bodies, frame.body, &BodySpec::name);
-        if (body != spec_.bodies.end()) sensor.frame.at = body->com;
-      }
-      spec_.sensors.push_back(std::move(sensor));
     }
+  }
+
+  void read_frame_position(const XmlElement& element) {
+    const std::string type = element.get("objtype", ""), object = element.get("objname", "");
+    if (type != "body" && type != "xbody" && type != "site") return;
+    element.use_all();
+    if (type == "site") return;  // every site is one already
+    const MjcfNames::Frame& frame = names_.body(object, element.place());
+    if (frame.body == "ground") return;
+    SensorSpec& sensor = add_sensor(element.get("name", object), "point", frame, element);
+    if (type != "body") return;  // else it is its centre of mass
+    const auto body = std::ranges::find(spec_.bodies, frame.body, &BodySpec::name);
+    if (body != spec_.bodies.end()) sensor.frame.at = body->com;
+  }
+
+  SensorSpec& add_sensor(const std::string& name, const char* type, const MjcfNames::Frame& frame, const XmlElement& element) {
+    SensorSpec sensor;
+    sensor.name = allowed_name(name);
+    while (std::ranges::find(spec_.sensors, sensor.name, &SensorSpec::name) != spec_.sensors.end()) sensor.name += "_";
+    sensor.type = type;
+    sensor.place = element.place();
+    sensor.frame = frame_on(frame.body, frame.X, element.place());
+    spec_.sensors.push_back(std::move(sensor));
+    return spec_.sensors.back();
+  }
+
+  /// One for the gyroscope and the accelerometer of a site.
+  void add_imu(const XmlElement& element) {
+    const std::string site = element.need_text("site");
+    const MjcfNames::Frame& frame = names_.site(site, element.place());
+    if (std::ranges::find(imus_, site) != imus_.end() || frame.body == "ground") return;
+    imus_.push_back(site);
+    add_sensor(site + "_imu", "imu", frame, element);
+  }
+
+  /// What passes between a body and the one it hangs on.
+  void note_load(const XmlElement& element) {
+    const MjcfNames::Frame& frame = names_.site(element.need_text("site"), element.place());
+    for (const JointSpec& joint : spec_.joints)
+      if (joint.child.body == frame.body && joint.type != "weld")
+        context_.notes.hint(
+            fmt::format("{} is in the columns {}.{}, in world axes", element.described(), element.name, joint.name),
+            element.place());
   }
 
   /// The first one is the start.
@@ -239,6 +271,7 @@ class ActuationReader {
   const ImportContext& context_;
   Spec& spec_;
   std::vector<std::string> inputs_;  // by actuator; empty: it was not taken over
+  std::vector<std::string> imus_;    // sites that have one
   int keys_ = 0;
 };
 

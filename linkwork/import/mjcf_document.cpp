@@ -213,8 +213,9 @@ MjcfCompiler read_mjcf_compiler(const XmlElement& mujoco) {
     compiler.total_mass = element->number("settotalmass", compiler.total_mass);
     if (const auto range = element->numbers("inertiagrouprange", 2); !range.empty())
       compiler.first_group = static_cast<int>(range[0]), compiler.last_group = static_cast<int>(range[1]);
-    for (const char* of_drawing : {"meshdir", "texturedir", "assetdir", "strippath", "discardvisual", "convexhull", "usethread",
-                                   "fusestatic", "balanceinertia", "exactmeshinertia", "alignfree", "saveinertial"})
+    compiler.mesh_folder = element->get("meshdir", element->get("assetdir", compiler.mesh_folder));
+    for (const char* of_drawing : {"texturedir", "strippath", "discardvisual", "convexhull", "usethread", "fusestatic",
+                                   "balanceinertia", "exactmeshinertia", "alignfree", "saveinertial"})
       element->get(of_drawing);
   }
   return compiler;

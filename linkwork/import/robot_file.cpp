@@ -17,6 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What the data of files are rounded to at worst, m: redundant constraints may contradict each other by as much.
+constexpr double kRounding = 1e-4;
+
 std::string extension(const fs::path& file) {
   std::string text = file.extension().string();
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -45,6 +48,20 @@ void name_gravity(TomlValue& settings, TomlValue& parameters) {
   parameters.entries.clear();
 }
 
+/// Names of meshes are relative to the file they stand in.
+void move_meshes(TomlValue& root, const fs::path& from, const fs::path& to) {
+  const auto whole = [](const fs::path& folder) { return fs::absolute(folder.empty() ? "." : folder).lexically_normal(); };
+  for (TomlEntry& tables : root.entries) {
+    if (tables.key != "visual") continue;
+    for (TomlValue& visual : tables.value.items)
+      for (TomlEntry& entry : visual.entries) {
+        if (entry.key != "file") continue;
+        const fs::path file = (whole(from) / entry.value.text).lexically_normal();
+        if (!fs::path(entry.value.text).is_absolute()) entry.value.text = file.lexically_relative(whole(to)).string();
+      }
+  }
+}
+
 const char* comment_on(std::string_view tables) {
   if (tables == "body") return "Bodies: mass, centre of mass, and inertia about it in the axes of the body.";
   if (tables == "joint") return "Joints: the child's frame moves relative to the parent's.";
@@ -52,6 +69,7 @@ const char* comment_on(std::string_view tables) {
   if (tables == "input") return "Inputs: set by a controller, or give them a value, which may be an expression of t.";
   if (tables == "force") return "Forces: numbers or expressions of t, q.<joint>, v.<joint>, u.<input>.";
   if (tables == "sensor") return "Sensors: further columns of the output.";
+  if (tables == "visual") return "Visuals: shapes for the drawing only.";
   return "";
 }
 
@@ -69,17 +87,8 @@ ImportedRobot import_robot(std::string_view text, const std::string& file_name, 
                      "a model file: 'linkwork import' makes one");
   XmlElement root = parse_xml(text, file_name);
   ImportNotes notes;
-  ImportContext context{file_name, options, reading.load ? reading.load : read_text_file, nullptr, notes};
-  context.exists = [&](const fs::path& file) {
-    std::error_code ignored;
-    if (!reading.load) return fs::is_regular_file(file, ignored);
-    try {
-      reading.load(file);
-    } catch (const InputError&) {
-      return false;
-    }
-    return true;
-  };
+  const ImportContext context{file_name, options, reading.load ? reading.load : read_text_file,
+                              [&](const fs::path& file) { return reading.is_there(file); }, notes};
   Spec spec = read_document(root, context);
   spec.place = root.place();
   if (spec.name.empty()) spec.name = fs::path(file_name).stem().string();
@@ -88,11 +97,17 @@ ImportedRobot import_robot(std::string_view text, const std::string& file_name, 
   if (spec.name == "." || spec.name == "..") spec.name = "robot";
   notes.ignore_unused(root);
   finish_import(spec, notes);
-  return {document_of(spec), std::move(spec.visuals), notes.lines()};
+  const bool has_loops = spec.joints.size() > spec.bodies.size() || !spec.closures.empty();
+  if (has_loops) spec.settings.design_tolerance = kRounding;
+  // Links of real robots are so different in size that no fixed step does for all files.
+  spec.settings.integrator.name = "dopri45";
+  spec.settings.rtol = 1e-8, spec.settings.atol = 1e-10;
+  return {document_of(spec), notes.lines()};
 }
 
-std::string model_text(const ImportedRobot& robot, const std::string& origin) {
+std::string model_text(const ImportedRobot& robot, const std::string& origin, const fs::path& folder) {
   TomlValue root = robot.document.root;
+  move_meshes(root, fs::path(robot.document.files.front()).parent_path(), folder);
   root.comment = fmt::format("Made of {}. SI units, radians; the world's z is up.", origin);
   for (const std::string& note : robot.notes) root.comment += "\n- " + note;
   TomlValue written;
@@ -114,8 +129,7 @@ Spec read_robot_text(std::string_view text, const std::string& file_name, const 
   ImportedRobot robot = import_robot(text, file_name, options, reading);
   Spec spec = read_model_document(robot.document, reading);
   spec.source_text = std::string(text);
-  spec.visuals = std::move(robot.visuals);
-  spec.notes = std::move(robot.notes);
+  spec.notes.insert(spec.notes.begin(), robot.notes.begin(), robot.notes.end());
   return spec;
 }
 

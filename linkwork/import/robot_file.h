@@ -37,14 +37,13 @@ Spec read_robot_text(std::string_view text, const std::string& file_name, const 
 /// What a robot file says, in the terms of model files: to_toml() makes a model file of it that runs to the same bits.
 struct ImportedRobot {
   Document document;
-  std::vector<VisualSpec> visuals;
   std::vector<std::string> notes;  // what was not taken over, and what is doubtful
 };
 ImportedRobot import_robot(std::string_view text, const std::string& file_name, const ImportOptions& options = {},
                            const ReadOptions& reading = {});
 
-/// The text of a model file, with comments; `origin` is where it comes from.
-std::string model_text(const ImportedRobot& robot, const std::string& origin);
+/// The text of a model file, with comments; `origin` is where it comes from, `folder` where it will be.
+std::string model_text(const ImportedRobot& robot, const std::string& origin, const std::filesystem::path& folder = {});
 
 /// Any file a model can be in: a model file, or a robot file.
 Spec read_any_model(const std::filesystem::path& file, const ImportOptions& options = {}, const ReadOptions& reading = {});

@@ -191,6 +191,20 @@ Expression expression(const std::string& text, const Place& place) {
 
 bool turns(const JointSpec& joint) { return joint.type != "prismatic"; }
 
+void note_joint_sensor(const XmlElement& sensor, const JointSpec& joint, ImportNotes& notes) {
+  sensor.use_all();
+  const std::string type = sensor.get("type", "?");
+  if (type != "force_torque")
+    notes.ignore(fmt::format("<sensor> of type {}", type), sensor.place());
+  else if (joint.type == "weld")
+    notes.hint(fmt::format("{} is in joint '{}', which is fixed: what it transmits is not known", sensor.described(), joint.name),
+               sensor.place());
+  else
+    notes.hint(
+        fmt::format("{} is in the columns force.{} and torque.{}, in world axes", sensor.described(), joint.name, joint.name),
+        sensor.place());
+}
+
 void add_motor(Spec& spec, const std::string& input, const std::string& joint, double gain, const Place& place) {
   const auto found = std::ranges::find(spec.joints, joint, &JointSpec::name);
   spec.inputs.push_back({input, Expression::constant(0.0), nullptr, false, place});
@@ -242,19 +256,19 @@ ShapeMass shape_mass(const VisualSpec& shape) {
   const auto axial = [](double along, double across) -> M3 { return V3(across, across, along).asDiagonal(); };
   if (shape.shape == "box") {
     const V3 squares = shape.size.cwiseAbs2();
-    return {shape.size.prod(), M3((V3::Constant(squares.sum()) - squares).asDiagonal()) / 12.0};
+    return {shape.size.prod(), V3::Zero(), M3((V3::Constant(squares.sum()) - squares).asDiagonal()) / 12.0};
   }
-  if (shape.shape == "cylinder") return {pi * r * r * l, axial(0.5 * r * r, (3.0 * r * r + l * l) / 12.0)};
-  if (shape.shape == "sphere") return {4.0 / 3.0 * pi * r * r * r, 0.4 * r * r * M3::Identity()};
+  if (shape.shape == "cylinder") return {pi * r * r * l, V3::Zero(), axial(0.5 * r * r, (3.0 * r * r + l * l) / 12.0)};
+  if (shape.shape == "sphere") return {4.0 / 3.0 * pi * r * r * r, V3::Zero(), 0.4 * r * r * M3::Identity()};
   if (shape.shape == "ellipsoid") {
     const V3 squares = shape.size.cwiseAbs2();
-    return {4.0 / 3.0 * pi * shape.size.prod(), M3((V3::Constant(squares.sum()) - squares).asDiagonal()) / 5.0};
+    return {4.0 / 3.0 * pi * shape.size.prod(), V3::Zero(), M3((V3::Constant(squares.sum()) - squares).asDiagonal()) / 5.0};
   }
   if (shape.shape == "capsule") {  // a cylinder and the two halves of a sphere
     const double tube = pi * r * r * l, ball = 4.0 / 3.0 * pi * r * r * r, all = tube + ball;
     const double along = (tube * 0.5 * r * r + ball * 0.4 * r * r) / all;
     const double across = (tube * (3.0 * r * r + l * l) / 12.0 + ball * (0.4 * r * r + 0.25 * l * l + 0.375 * l * r)) / all;
-    return {all, axial(along, across)};
+    return {all, V3::Zero(), axial(along, across)};
   }
   return {};
 }

@@ -32,6 +32,8 @@ Expression expression(const std::string& text, const Place& place);
 /// An input that drives a coordinate: force = gain * u.
 void add_motor(Spec& spec, const std::string& input, const std::string& joint, double gain, const Place& place);
 bool turns(const JointSpec& joint);
+/// Of a force-torque sensor in a joint it says which columns are the same; others it lists as ignored.
+void note_joint_sensor(const XmlElement& sensor, const JointSpec& joint, ImportNotes& notes);
 /// The sum of coefficients times joint coordinates is the offset. One joint alone is held.
 ClosureSpec gear(const std::string& name, const std::vector<std::string>& joints, const std::vector<double>& coefficients,
                  double offset, const Place& place);
@@ -41,6 +43,7 @@ std::string free_constraint_name(const Spec& spec, const std::string& name);
 /// A homogeneous body: mass, and inertia about its centre in its own axes.
 struct ShapeMass {
   double volume = 0.0;
+  Vec3<double> com = Vec3<double>::Zero();
   Mat3<double> unit_inertia = Mat3<double>::Zero();  // for a mass of 1
 };
 /// box (edges in size), cylinder and capsule (along z), sphere, ellipsoid (half axes in size)

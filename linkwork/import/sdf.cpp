@@ -55,6 +55,7 @@ class SdfReader {
     for (const XmlElement* joint : top.all("joint"))
       if (&top != &sdf_) read_joint(*joint, world_);
     hold_or_float();
+    for (const auto& [joint, place] : motors_) add_motor(spec_, joint, joint, 1.0, place);
     return std::move(spec_);
   }
 
@@ -190,7 +191,7 @@ class SdfReader {
       collision->use_all();
       const XmlElement* const geometry = collision->find("geometry");
       const std::optional<VisualSpec> shape = geometry == nullptr ? std::nullopt : read_geometry(*geometry, true);
-      if (!shape) {
+      if (!shape || shape->shape == "mesh") {
         context_.notes.ignore("<collision> without a simple shape in the inertia of its link", collision->place());
         continue;
       }
@@ -212,18 +213,14 @@ class SdfReader {
     const XmlElement* const geometry = visual.find("geometry");
     std::optional<VisualSpec> shape = geometry == nullptr ? std::nullopt : read_geometry(*geometry, true);
     visual.use_all();
-    if (!shape) {
-      context_.notes.ignore("<visual> without a simple shape", visual.place());
-      return;
-    }
+    if (!shape) context_.notes.ignore("<visual> without a shape that is drawn", visual.place());
+    if (!shape || !make_drawable(*shape, context_, visual.place())) return;
     const XmlElement* const link = visual.find("pose");
     P X = read_sdf_pose(link);
     if (link != nullptr && link->has("relative_to")) X = X_WL.inverse() * scope.pose_in(visual, "__model__");
     shape->frame = frame_on(body, X, visual.place());
     if (const XmlElement* const material = visual.find("material"))
-      if (const XmlElement* const diffuse = material->find("diffuse"))
-        if (const std::vector<double> n = diffuse->text_numbers(); n.size() == 3 || n.size() == 4)
-          shape->color = {n[0], n[1], n[2], n.size() == 4 ? n[3] : 1.0};
+      if (const XmlElement* const diffuse = material->find("diffuse")) shape->color = read_color(diffuse->text_numbers());
     spec_.visuals.push_back(*shape);
   }
 
@@ -237,7 +234,7 @@ class SdfReader {
     element.use_all();
     SensorSpec sensor;
     sensor.name = allowed_name(scope.prefix() + element.need_text("name"));
-    sensor.type = "point";
+    sensor.type = "imu";
     sensor.place = element.place();
     sensor.frame = frame_on(body, X_WL.inverse() * scope.pose_in(element, link), element.place());
     spec_.sensors.push_back(std::move(sensor));
@@ -290,8 +287,16 @@ class SdfReader {
     if (plain && scope.body(child->text, child->place()) == allowed_body_name(scope.prefix() + child->text))
       joint.child = frame_on(b, read_sdf_pose(pose), element.place());  // as written, without rounding
     read_axes(element, scope, X_WJ, written, joint);
+    for (const XmlElement* sensor : element.all("sensor")) note_joint_sensor(*sensor, joint, context_.notes);
     joints_.insert(joint.name);
     spec_.joints.push_back(std::move(joint));
+  }
+
+  /// A joint with an effort is a motor, as Drake has it.
+  void read_effort(const XmlElement& limit, const JointSpec& joint) {
+    const double effort = number_in(limit.find("effort"), 0.0);
+    if (effort > 0.0 && std::isfinite(effort) && effort < 1e15 && (joint.type == "revolute" || joint.type == "prismatic"))
+      motors_.emplace_back(joint.name, limit.place());
   }
 
   P at(const std::string& body) const { return body == "ground" ? P{} : at_.at(body); }
@@ -350,6 +355,7 @@ class SdfReader {
     constexpr double kNoLimit = 1e15;
     if (const XmlElement* const limit = axis.find("limit")) {
       const double low = number_in(limit->find("lower"), -kNoLimit), high = number_in(limit->find("upper"), kNoLimit);
+      read_effort(*limit, joint);
       limit->use_all();
       const bool applies = type == "revolute" || type == "prismatic" || type == "screw";
       if (applies && low < high && (std::abs(low) < kNoLimit || std::abs(high) < kNoLimit))
@@ -415,7 +421,6 @@ class SdfReader {
     spec_.closures.push_back(std::move(closure));
   }
 
-  /// What it holds elastically is held rigidly here.
   void read_bushing(const XmlElement& element, const SdfScope& scope) {
     const auto frame = [&](std::string_view end) {
       const XmlElement* const of = ending(element, {end});
@@ -423,25 +428,25 @@ class SdfReader {
       const std::string body = scope.body(of->text, of->place());
       return frame_on(body, at(body).inverse() * scope.pose(of->text, of->place()), of->place());
     };
-    ClosureSpec closure;
-    closure.name = free_constraint_name(spec_, fmt::format("bushing{}", spec_.closures.size() + 1));
-    closure.place = element.place();
-    closure.a = frame("frameA");
-    closure.b = frame("frameC");
-    const auto stiffness = [&](std::string_view end) {
+    const auto three = [&](std::string_view end) -> std::vector<double> {
       const XmlElement* const of = ending(element, {end});
-      return of == nullptr ? V3(V3::Zero()) : triple_in(*of);
+      if (of == nullptr) return {};
+      const V3 numbers = triple_in(*of);
+      if (!(numbers.minCoeff() >= 0.0)) of->fail("has a negative number", "numbers >= 0");
+      return {numbers.x(), numbers.y(), numbers.z()};
     };
-    const V3 turning = stiffness("torque_stiffness");
-    stiffness("force_stiffness"), stiffness("torque_damping"), stiffness("force_damping");
-    const auto held = (turning.array() > 0.0).count();
-    closure.type = held == 3 ? "weld" : held == 2 ? "revolute" : "spherical";
-    if (held == 2)
-      for (int i = 0; i < 3; ++i)
-        if (!(turning[i] > 0.0)) closure.axis = V3::Unit(i);
-    context_.notes.hint(fmt::format("the bushing '{}' is taken as rigid: a {} closure", closure.name, closure.type),
-                        element.place());
-    spec_.closures.push_back(std::move(closure));
+    ForceSpec bushing;
+    bushing.type = "bushing";
+    bushing.name = allowed_name(element.get("name", fmt::format("bushing{}", ++bushings_)));
+    bushing.place = element.place();
+    bushing.a = frame("frameA");
+    bushing.b = frame("frameC");
+    bushing.torque_stiffness = three("torque_stiffness");
+    bushing.torque_damping = three("torque_damping");
+    bushing.force_stiffness = three("force_stiffness");
+    bushing.force_damping = three("force_damping");
+    if (bushing.a.body == bushing.b.body) element.fail("joins a link to itself", "two links");
+    spec_.forces.push_back(std::move(bushing));
   }
 
   /// What hangs on nothing floats, or is held if that was asked for.
@@ -488,8 +493,10 @@ class SdfReader {
   double version_ = 1.7;
   std::map<std::string, P> at_;  // by body: in the world, as written
   std::set<std::string> joints_;
+  int bushings_ = 0;
   std::set<const XmlElement*> held_;
   std::vector<MimicOf> mimics_;
+  std::vector<std::pair<std::string, Place>> motors_;  // joints with an effort
   std::vector<std::unique_ptr<XmlElement>> included_;
   std::vector<fs::path> open_;
 };

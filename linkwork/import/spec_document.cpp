@@ -37,6 +37,7 @@ class Writer {
     add("state", spec_.states, [&](const StateSpec& state) { return table(state); });
     add("force", spec_.forces, [&](const ForceSpec& force) { return table(force); });
     add("sensor", spec_.sensors, [&](const SensorSpec& sensor) { return table(sensor); });
+    add("visual", spec_.visuals, [&](const VisualSpec& visual) { return table(visual); });
     return std::move(document_);
   }
 
@@ -47,10 +48,16 @@ class Writer {
     std::vector<TomlValue> tables;
     for (const auto& one : list) {
       tables.push_back(table(one));
-      mark(tables.back(), one.place);
+      mark(tables.back(), place_of(one));
     }
     document_.root[key] = std::move(tables);
   }
+
+  template <class T>
+  static const Place& place_of(const T& one) {
+    return one.place;
+  }
+  static const Place& place_of(const VisualSpec& visual) { return visual.frame.place; }
 
   /// Everything in it comes from there, unless it already knows better.
   void mark(TomlValue& value, const Place& place) {
@@ -75,6 +82,10 @@ class Writer {
     table["gravity"] = triple(spec_.settings.gravity);
     if (spec_.settings.step != usual.step) table["step"] = spec_.settings.step;
     if (spec_.settings.end != usual.end) table["end"] = spec_.settings.end;
+    if (spec_.settings.integrator.name != usual.integrator.name) table["integrator"] = spec_.settings.integrator.name;
+    if (spec_.settings.rtol != usual.rtol) table["rtol"] = spec_.settings.rtol;
+    if (spec_.settings.atol != usual.atol) table["atol"] = spec_.settings.atol;
+    if (spec_.settings.design_tolerance != 0.0) table["design_tolerance"] = spec_.settings.design_tolerance;
   }
 
   static TomlValue table(const BodySpec& body) {
@@ -188,6 +199,13 @@ class Writer {
     }
     table["a"] = frame(force.a);
     table["b"] = frame(force.b);
+    if (force.type == "bushing") {
+      for (const auto& [key, values] :
+           {std::pair{"force_stiffness", &force.force_stiffness}, std::pair{"torque_stiffness", &force.torque_stiffness},
+            std::pair{"force_damping", &force.force_damping}, std::pair{"torque_damping", &force.torque_damping}})
+        if (!values->empty()) table[key] = listing(*values);
+      return table;
+    }
     if (force.law.is_given()) {
       table["law"] = force.law.text();
       return table;
@@ -206,8 +224,27 @@ class Writer {
       table["expression"] = sensor.value.text();
       return table;
     }
+    if (sensor.type == "imu") {
+      table["frame"] = frame(sensor.frame);
+      return table;
+    }
     table["body"] = sensor.frame.body;
     if (!sensor.frame.at.isZero(0.0)) table["at"] = triple(sensor.frame.at);
+    return table;
+  }
+
+  TomlValue table(const VisualSpec& visual) {
+    TomlValue table;
+    table["shape"] = visual.shape;
+    const TomlValue at = frame(visual.frame);
+    table.entries.insert(table.entries.end(), at.entries.begin(), at.entries.end());
+    if (visual.shape == "box") table["size"] = triple(visual.size);
+    if (visual.shape == "ellipsoid") table["radii"] = triple(visual.size);
+    if (visual.shape == "mesh") table["file"] = visual.file;
+    if (visual.shape == "mesh" && visual.size != Vector::Ones()) table["scale"] = triple(visual.size);
+    if (visual.shape == "cylinder" || visual.shape == "capsule" || visual.shape == "sphere") table["radius"] = visual.radius;
+    if (visual.shape == "cylinder" || visual.shape == "capsule") table["length"] = visual.length;
+    if (visual.color) table["color"] = listing(*visual.color);
     return table;
   }
 

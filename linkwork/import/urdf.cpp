@@ -99,6 +99,7 @@ class UrdfReader {
     for (const XmlElement* coupling : robot_.all("coupling")) read_coupling(*coupling);
     for (const XmlElement* gazebo : robot_.all("gazebo")) read_gazebo(*gazebo);
     for (const XmlElement* transmission : robot_.all("transmission")) read_transmission(*transmission);
+    for (const XmlElement* control : robot_.all("ros2_control")) read_control(*control);
     read_loops_file();
     return std::move(spec_);
   }
@@ -107,8 +108,7 @@ class UrdfReader {
   void read_materials() {
     for (const XmlElement* material : robot_.all("material"))
       if (const XmlElement* const color = material->find("color"))
-        if (const auto rgba = color->numbers("rgba", 4); rgba.size() == 4)
-          colors_[material->get("name", "")] = {rgba[0], rgba[1], rgba[2], rgba[3]};
+        if (const auto rgba = read_color(color->numbers("rgba", 4))) colors_[material->get("name", "")] = *rgba;
   }
 
   void read_link(const XmlElement& link) {
@@ -145,16 +145,16 @@ class UrdfReader {
     const P X = read_origin(visual.find("origin"));
     visual.get("name");
     std::optional<VisualSpec> shape = geometry == nullptr ? std::nullopt : read_geometry(*geometry, false);
-    if (!shape) {
+    if (!shape || !make_drawable(*shape, context_, visual.place())) {
       visual.use_all();
-      context_.notes.ignore("<visual> with a mesh", visual.place());
+      if (!shape) context_.notes.ignore("<visual> without a shape", visual.place());
       return;
     }
     shape->frame = frame_on(link, X, visual.place());
     if (const XmlElement* const material = visual.find("material")) {
       if (const auto known = colors_.find(material->get("name", "")); known != colors_.end()) shape->color = known->second;
       if (const XmlElement* const color = material->find("color"))
-        if (const auto rgba = color->numbers("rgba", 4); rgba.size() == 4) shape->color = {rgba[0], rgba[1], rgba[2], rgba[3]};
+        if (const auto rgba = read_color(color->numbers("rgba", 4))) shape->color = rgba;
     }
     spec_.visuals.push_back(*shape);
   }
@@ -391,11 +391,30 @@ class UrdfReader {
       if (closure.a.body == closure.b.body) joint->fail("joins a link to itself", "two different links");
       add_closure(std::move(closure));
     }
-    gazebo.get("reference");
-    if (gazebo.all("joint").empty()) {
+    const std::string link = gazebo.get("reference", "");
+    for (const XmlElement* sensor : gazebo.all("sensor")) read_sensor(*sensor, link);
+    if (gazebo.all("joint").empty() && gazebo.all("sensor").empty()) {
       gazebo.use_all();
       context_.notes.ignore("<gazebo>", gazebo.place());
     }
+  }
+
+  void read_sensor(const XmlElement& element, const std::string& of) {
+    if (const auto joint = joints_.find(allowed_name(of)); joint != joints_.end())
+      return note_joint_sensor(element, spec_.joints[joint->second], context_.notes);
+    const bool is_imu = element.get("type", "") == "imu" && links_.contains(allowed_body_name(of));
+    if (!is_imu) {
+      context_.notes.ignore(fmt::format("<sensor> of type {}", element.get("type", "?")), element.place());
+    } else {
+      SensorSpec sensor;
+      sensor.name = allowed_name(element.get("name", of + "_imu"));
+      while (std::ranges::find(spec_.sensors, sensor.name, &SensorSpec::name) != spec_.sensors.end()) sensor.name += "_";
+      sensor.type = "imu";
+      sensor.place = element.place();
+      sensor.frame = frame_on(allowed_body_name(of), read_pose_text(element.find("pose")), element.place());
+      spec_.sensors.push_back(std::move(sensor));
+    }
+    element.use_all();
   }
 
   static P read_pose_text(const XmlElement* pose) {
@@ -409,6 +428,13 @@ class UrdfReader {
   void read_transmission(const XmlElement& transmission) {
     for (const XmlElement* joint : transmission.all("joint")) add_actuated(joint->need_text("name"), joint->place());
     transmission.use_all();
+  }
+
+  /// Joints that take commands of ros2_control.
+  void read_control(const XmlElement& control) {
+    for (const XmlElement* joint : control.all("joint"))
+      if (joint->find("command_interface") != nullptr) add_actuated(joint->need_text("name"), joint->place());
+    control.use_all();
   }
 
   void add_actuated(const std::string& name, const Place& place) {
@@ -438,40 +464,5 @@ class UrdfReader {
 }  // namespace
 
 Spec read_urdf(const XmlElement& robot, const ImportContext& context) { return UrdfReader(robot, context).read(); }
-
-std::optional<VisualSpec> read_geometry(const XmlElement& geometry, bool values_are_text) {
-  VisualSpec shape;
-  const auto number = [&](const XmlElement& element, const char* key) {
-    if (!values_are_text) return element.number(key, 0.0);
-    const XmlElement* const child = element.find(key);
-    return child == nullptr ? 0.0 : child->text_number();
-  };
-  const auto size = [&](const XmlElement& element, const char* key) -> V3 {
-    if (!values_are_text) return element.vector(key, V3::Zero());
-    const XmlElement* const child = element.find(key);
-    const std::vector<double> n = child == nullptr ? std::vector<double>(3, 0.0) : child->text_numbers();
-    if (n.size() != 3) child->fail(fmt::format("has {} numbers", n.size()), "3");
-    return {n[0], n[1], n[2]};
-  };
-  if (const XmlElement* const box = geometry.find("box")) {
-    shape.shape = "box";
-    shape.size = size(*box, "size");
-  } else if (const XmlElement* const ellipsoid = geometry.find("ellipsoid")) {
-    shape.shape = "ellipsoid";
-    shape.size = size(*ellipsoid, "radii");
-  } else if (const XmlElement* const sphere = geometry.find("sphere")) {
-    shape.shape = "sphere";
-    shape.radius = number(*sphere, "radius");
-  } else {
-    for (const char* name : {"cylinder", "capsule"})
-      if (const XmlElement* const round = geometry.find(name)) {
-        shape.shape = name;
-        shape.radius = number(*round, "radius");
-        shape.length = number(*round, "length");
-      }
-  }
-  if (shape.shape.empty()) return {};
-  return shape;
-}
 
 }  // namespace linkwork

@@ -96,4 +96,15 @@ std::string inverse_json(const InverseMotion& inverse) {
                   {"notes", inverse.notes}});
 }
 
+std::string sensitivity_json(const Sensitivities& sensitivities) {
+  Json measures = Json::array();
+  for (const Sensitivities::Measure& measure : sensitivities.measures)
+    measures.push_back({{"name", measure.name}, {"value", measure.value}, {"derivatives", object_of(measure.derivatives)}});
+  return text_of({{"method", sensitivities.method},
+                  {"steps", sensitivities.steps},
+                  {"events", sensitivities.events},
+                  {"measures", measures},
+                  {"notes", sensitivities.notes}});
+}
+
 }  // namespace linkwork

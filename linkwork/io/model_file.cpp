@@ -56,6 +56,8 @@ class Reading {
     return known->second;
   }
 
+  bool is_there(const fs::path& file) const { return options_.is_there(file); }
+
   const std::shared_ptr<const Kinds> kinds;
   const std::vector<KeyTable> keys;
   std::vector<fs::path> open_files;  // the file being read and those it is a module of
@@ -197,10 +199,24 @@ class FileReader {
       spec_.sensors.push_back(read_sensor(table, *reading_.kinds, references_));
       take_name(sensors_, "sensor", table);
     });
+    for_each("visual", [&](const TableReader& table) { add_visual(read_visual(table, references_)); });
     for_each("port", [&](const TableReader& table) {
       spec_.ports.push_back(read_port(table, references_));
       take_name(ports_, "port", table);
     });
+  }
+
+  /// A mesh that is not there is not drawn, which is no reason not to run.
+  void add_visual(VisualSpec visual) {
+    if (!visual.file.empty()) {
+      const fs::path file = (file_.parent_path() / visual.file).lexically_normal();
+      if (!reading_.is_there(file)) {
+        spec_.notes.push_back(fmt::format("the mesh '{}' on '{}' is not there, and not drawn", visual.file, visual.frame.body));
+        return;
+      }
+      visual.file = file.string();
+    }
+    spec_.visuals.push_back(std::move(visual));
   }
 
   void take_name(UniqueNames& names, const std::string& kind, const TableReader& table) {
@@ -268,13 +284,22 @@ class FileReader {
   }
 
   void read_connection_of_ports(const TableReader& table) {
-    ClosureSpec closure = read_connection(table);
     take_name(constraints_, "connection", table);
-    closure.a = frame_of_port(table, "a");
-    closure.b = frame_of_port(table, "b");
-    if (closure.a.body == closure.b.body) {
-      table.fail("b", fmt::format("is on '{}', as is 'a'", closure.a.body), "ports on two different bodies");
+    const auto take_ends = [&](auto& connection) {
+      connection.a = frame_of_port(table, "a");
+      connection.b = frame_of_port(table, "b");
+      if (connection.a.body == connection.b.body)
+        table.fail("b", fmt::format("is on '{}', as is 'a'", connection.a.body), "ports on two different bodies");
+    };
+    if (find_kind(reading_.kinds->forces, table.type()) != nullptr) {
+      ForceSpec force = read_force(table, *reading_.kinds, references_, true);
+      take_name(forces_, "connection", table);
+      take_ends(force);
+      spec_.forces.push_back(std::move(force));
+      return;
     }
+    ClosureSpec closure = read_connection(table, references_);
+    take_ends(closure);
     spec_.closures.push_back(std::move(closure));
   }
 
@@ -326,6 +351,17 @@ std::vector<ParameterOverride> overrides_of(const ReadOptions& options) {
 }
 
 }  // namespace
+
+bool ReadOptions::is_there(const fs::path& file) const {
+  std::error_code ignored;
+  if (!load) return fs::is_regular_file(file, ignored);
+  try {
+    load(file);
+  } catch (const InputError&) {
+    return false;
+  }
+  return true;
+}
 
 Spec read_model_document(const Document& document, const ReadOptions& options) {
   Reading reading(options);

@@ -24,6 +24,9 @@ struct ReadOptions {
   std::shared_ptr<const Kinds> kinds = standard_kinds();
   /// The most tables a model may have in all, repeated ones and those of modules counted each time.
   std::size_t most_tables = 1'000'000;
+
+  /// Whether there is such a file to be loaded.
+  bool is_there(const std::filesystem::path& file) const;
 };
 
 /// Reads a model file and the files of its modules, which become part of the one Spec with "<module>." before their names.

@@ -46,11 +46,10 @@ void add_keys(std::vector<Key>& keys, const Kinds& kinds) {
 }
 
 /// Closures between two frames: the joint types except free, which has no rows, and the closures proper.
-Names frame_closure_types(bool with_axis_only, bool holonomic_only = false) {
+Names frame_closure_types(bool with_axis_only) {
   Names names = joint_types([&](const JointKind& kind) { return !kind.rows.empty() && (kind.has_axis || !with_axis_only); });
-  for (const FrameClosureKind& kind : frame_closure_kinds()) {
-    if ((kind.has_axis || !with_axis_only) && (kind.is_holonomic() || !holonomic_only)) names.emplace_back(kind.name);
-  }
+  for (const FrameClosureKind& kind : frame_closure_kinds())
+    if (kind.has_axis || !with_axis_only) names.emplace_back(kind.name);
   return names;
 }
 
@@ -86,37 +85,42 @@ KeyTable model_keys() {
            {"closure", kTables, kOptional, "constraints that are not joints"},
            {"force", kTables, kOptional, "forces and torques"},
            {"sensor", kTables, kOptional, "additional output columns"},
+           {"visual", kTables, kOptional, "shapes that are only drawn"},
            {"input", kTables, kOptional, "numbers that come from outside"},
            {"state", kTables, kOptional, "continuous states of your own"},
            {"table", kTables, kOptional, "measured curves, which expressions call by their names"},
            {"event", kTables, kOptional, "what happens when something crosses zero"},
            {"port", kTables, kOptional, "frames offered for connections"},
            {"module", kTables, kOptional, "other model files used as parts"},
-           {"connection", kTables, kOptional, "constraints between ports"}}};
+           {"connection", kTables, kOptional, "constraints and springs between ports"}}};
 }
 
 KeyTable settings_keys() {
-  return {"settings",
-          "settings",
-          "",
-          {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
-           {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
-           {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
-           {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
-           {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
-           {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
-           {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
-           {"constraint_tolerance", kPositive, kOptional,
-            "how well constraints must hold: in m and rad if given, else lengths relative to the longest distance within a body; "
-            "default `1e-10`"},
-           {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
-           {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
-           {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
-           {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
-           {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
-           {"columns", kTexts, kOptional,
-            "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
-            "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
+  return {
+      "settings",
+      "settings",
+      "",
+      {{"gravity", kVector, kOptional, "acceleration of free fall, m/s²; default `[0, -9.81, 0]`"},
+       {"end", kPositive, kOptional, "time at which the simulation ends, s; default `10`"},
+       {"step", kPositive, kOptional, "step size, or the first one of adaptive integrators, s; default `1e-3`"},
+       {"max_step", kPositive, kOptional, "longest step of integrators that choose their own, s; default: none"},
+       {"rtol", kPositive, kOptional, "relative tolerance of adaptive integrators; default `1e-6`"},
+       {"atol", kPositive, kOptional, "absolute tolerance of adaptive integrators; default `1e-9`"},
+       {"output_every", kPositive, kOptional, "time between two rows of output, s; default `0.01`"},
+       {"constraint_tolerance", kPositive, kOptional,
+        "how well constraints must hold: in m and rad if given, else lengths relative to the longest distance within a body; "
+        "default `1e-10`"},
+       {"design_tolerance", kNotNegative, kOptional,
+        "how far frames may be moved, m, to make redundant constraints agree that rounded data set against each other; default "
+        "`0`"},
+       {"coordinates", kCatalogChoice, kOptional, "which coordinates the system is solved in; default `\"auto\"`"},
+       {"formulation", kCatalogChoice, kOptional, "how accelerations are found; default `\"auto\"`"},
+       {"stabilization", kCatalogChoice, kOptional, "what keeps the constraints from drifting; default `\"projection\"`"},
+       {"integrator", kCatalogChoice, kOptional, "the time stepping method; default `\"rk4\"`"},
+       {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
+       {"columns", kTexts, kOptional,
+        "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
+        "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
 }
 
 KeyTable body_keys() {
@@ -197,15 +201,37 @@ KeyTable joint_keys() {
            kRepeatKey}};
 }
 
-KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
+/// What closures between frames, those of connections too, say of planes, of contact and of friction. `relations`: closures on
+/// coordinates that are among them.
+void add_contact_keys(std::vector<Key>& keys, const std::vector<CoordinateClosureKind>& relations) {
   const auto frames = frame_closure_kinds();
-  const Names between_frames = frame_closure_types(false);
   const Names on_plane = names_of(frames, [](const FrameClosureKind& kind) { return kind.on_plane; });
   const Names with_contact = names_of(frames, [](const FrameClosureKind& kind) { return kind.has_contact_row(); });
   const Names one_sided = joined(names_of(frames, [](const FrameClosureKind& kind) { return kind.can_open(); }),
                                  names_of(relations, [](const CoordinateClosureKind& kind) { return kind.can_open; }));
   const Names sliding = joined(names_of(frames, [](const FrameClosureKind& kind) { return !kind.is_holonomic(); }),
                                names_of(relations, [](const CoordinateClosureKind& kind) { return kind.can_slide; }));
+  keys.insert(keys.end(), {{"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
+                           {"contact", kBoolean, kOptional,
+                            "whether it keeps the bodies in contact too, or joints do; default `true`", with_contact}});
+  add_keys(keys, frames);
+  add_keys(keys, relations);
+  keys.insert(keys.end(),
+              {kActiveKey,
+               {"one_sided",
+                kOneOf,
+                kOptional,
+                "it only keeps its (first) row from falling below zero, or rising above it",
+                one_sided,
+                {"above", "below"}},
+               {"restitution", kNotNegative, kOptional,
+                "share of the speed that returns from an impact of a one-sided closure: 0 to 1; default `0`", one_sided},
+               {"impact_law", kOneOf, kOptional, kImpactLaw, one_sided, {"newton", "poisson"}},
+               {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding}});
+}
+
+KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
+  const Names between_frames = frame_closure_types(false);
   KeyTable table{"closure",
                  "closure",
                  "type",
@@ -215,27 +241,9 @@ KeyTable closure_keys(const std::vector<CoordinateClosureKind>& relations) {
                   {"b", kFrame, kRequired, "the second frame", between_frames},
                   {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true)},
                   kSecondAxisKey,
-                  kPitchKey,
-                  {"normal", kAxis, kOptional, "normal of the plane, in frame a; default `[0, 0, 1]`", on_plane},
-                  {"contact", kBoolean, kOptional, "whether it keeps the bodies in contact too, or joints do; default `true`",
-                   with_contact}}};
-  add_keys(table.keys, frames);
-  add_keys(table.keys, relations);
-  table.keys.insert(table.keys.end(), {kActiveKey,
-                                       {"one_sided",
-                                        kOneOf,
-                                        kOptional,
-                                        "it only keeps its (first) row from falling below zero, or rising above it",
-                                        one_sided,
-                                        {"above", "below"}},
-                                       {"restitution", kNotNegative, kOptional,
-                                        "share of the speed that returns from an impact of a one-sided closure: 0 to 1; "
-                                        "default `0`",
-                                        one_sided},
-                                       {"impact_law", kOneOf, kOptional, kImpactLaw, one_sided, {"newton", "poisson"}},
-                                       {"dry_friction", kTable, kOptional, "lets it slide: coefficients of friction", sliding},
-                                       kComplianceKey,
-                                       kRepeatKey});
+                  kPitchKey}};
+  add_contact_keys(table.keys, relations);
+  table.keys.insert(table.keys.end(), {kComplianceKey, kRepeatKey});
   return table;
 }
 
@@ -272,21 +280,25 @@ KeyTable compliance_keys() {
             "force or torque per rate of the error; default: option `damping` of the formulation"}}};
 }
 
-KeyTable connection_keys() {
+KeyTable connection_keys(std::vector<ForceKind> forces) {
+  std::erase_if(forces, [](const ForceKind& kind) { return !kind.links_modules; });
+  for (ForceKind& kind : forces) leave_out_ends(kind);
+  const Names constraints = frame_closure_types(false);
   KeyTable table{"connection",
                  "connection",
                  "type",
                  {{"name", kName, kRequired, "name of the connection, its own among joints, closures and connections"},
-                  {"type", kOneOf, kRequired, "the type of closure", {}, frame_closure_types(false, true)},
+                  {"type", kOneOf, kRequired, "the type of closure, or of force", {}, joined(constraints, names_of(forces))},
                   {"a", kReference, kRequired, "the first port, or `\"ground\"` for the world frame"},
                   {"b", kReference, kRequired, "the second port, or `\"ground\"`"},
-                  {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true, true)},
+                  {"axis", kAxis, kOptional, kAxisSummary, frame_closure_types(true)},
                   kSecondAxisKey,
                   kPitchKey}};
-  std::vector<FrameClosureKind> holonomic;
-  std::ranges::copy_if(frame_closure_kinds(), std::back_inserter(holonomic), &FrameClosureKind::is_holonomic);
-  add_keys(table.keys, holonomic);
-  table.keys.insert(table.keys.end(), {kComplianceKey, kRepeatKey});
+  add_contact_keys(table.keys, {});
+  add_keys(table.keys, forces);
+  Key compliance = kComplianceKey;
+  compliance.types = constraints;
+  table.keys.insert(table.keys.end(), {compliance, kRepeatKey});
   return table;
 }
 
@@ -309,6 +321,25 @@ KeyTable sensor_keys(const std::vector<SensorKind>& kinds) {
                   {"type", kOneOf, kRequired, "what it shows", {}, names_of(kinds)}}};
   add_keys(table.keys, kinds);
   table.keys.push_back(kRepeatKey);
+  return table;
+}
+
+KeyTable visual_keys() {
+  KeyTable table = frame_keys();
+  table.name = table.title = "visual";
+  table.selector = "shape";
+  table.keys.insert(table.keys.begin(),
+                    {"shape", kOneOf, kRequired, "the shape", {}, {"box", "cylinder", "capsule", "sphere", "ellipsoid", "mesh"}});
+  table.keys.insert(
+      table.keys.end(),
+      {{"size", kPositiveVector, kRequired, "edge lengths along the axes of the frame, m", {"box"}},
+       {"radii", kPositiveVector, kRequired, "half axes, m", {"ellipsoid"}},
+       {"radius", kPositive, kRequired, "radius, m", {"cylinder", "capsule", "sphere"}},
+       {"length", kNotNegative, kRequired, "length along z, of a capsule without its caps, m", {"cylinder", "capsule"}},
+       {"file", kText, kRequired, "a file of triangles, `.stl`, `.obj` or `.dae`, relative to this one", {"mesh"}},
+       {"scale", kVector, kOptional, "what its coordinates are multiplied by; default `[1, 1, 1]`", {"mesh"}},
+       {"color", kNumbers, kOptional, "red, green, blue and, if given, opacity, from 0 to 1; default: the mesh's own, or grey"},
+       kRepeatKey});
   return table;
 }
 
@@ -408,6 +439,10 @@ std::string cell_of_types(const KeyTable& table, const Key& key) {
 }
 
 }  // namespace
+
+void leave_out_ends(ForceKind& kind) {
+  std::erase_if(kind.keys, [](const KindKey<ForceSpec>& key) { return key.name == "a" || key.name == "b"; });
+}
 
 std::string_view in_words(KeyKind kind) {
   switch (kind) {
@@ -532,12 +567,13 @@ std::vector<KeyTable> key_tables(const Kinds& kinds) {
           closure_keys(kinds.closures),
           force_keys(kinds.forces),
           sensor_keys(kinds.sensors),
+          visual_keys(),
           input_keys(),
           state_keys(),
           table_keys(),
           port_keys(),
           module_keys(),
-          connection_keys(),
+          connection_keys(kinds.forces),
           compliance_keys(),
           dry_friction_keys(),
           event_keys()};

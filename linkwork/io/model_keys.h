@@ -39,6 +39,9 @@ struct KeyTable {
   std::vector<std::string> key_names(std::string_view type) const;
 };
 
+/// Leaves out `a` and `b` of a force's keys: between ports it has them from the connection.
+void leave_out_ends(ForceKind& kind);
+
 bool applies(const Key& key, std::string_view type);
 
 /// All of them: "model" is the file itself.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "linkwork/io/data_file.h"
+#include "linkwork/io/model_keys.h"
 #include "linkwork/io/solids.h"
 #include "linkwork/model/closures/frame_closure.h"
 
@@ -13,24 +14,6 @@ namespace linkwork {
 namespace {
 
 using Eigen::Vector3d;
-
-/// Reads body, at and the rotation, as far as the table has keys for them.
-FrameSpec read_frame(const TableReader& table) {
-  FrameSpec frame;
-  frame.body = table.text("body");
-  frame.place = table.place("body");
-  table.read("at", frame.at);
-  if (table.has("rpy") && table.has("quat")) {
-    throw InputError(table.place("quat"), "the frame has both 'rpy' and 'quat'", "one of them");
-  }
-  if (table.has("quat")) frame.rotation = table.quaternion("quat");
-  if (table.has("rpy")) {
-    const Vector3d rpy = table.vector("rpy");
-    frame.rotation = Eigen::AngleAxisd(rpy[2], Vector3d::UnitZ()) * Eigen::AngleAxisd(rpy[1], Vector3d::UnitY()) *
-                     Eigen::AngleAxisd(rpy[0], Vector3d::UnitX());
-  }
-  return frame;
-}
 
 FrameSpec read_frame(const TableReader& table, std::string_view key, References& references) {
   FrameSpec frame = read_frame(table.table(key, key_table("frame")));
@@ -304,6 +287,24 @@ void read_contact(const TableReader& table, References& references, ClosureSpec&
   }
 }
 
+/// All but the frames and what comes and goes.
+ClosureSpec closure_without_frames(const TableReader& table) {
+  ClosureSpec closure;
+  closure.name = table.text("name");
+  closure.type = table.type();
+  closure.place = table.place();
+  read_axes(table, closure);
+  References none;  // its own keys are lengths
+  if (const FrameClosureKind* const kind = find_frame_closure_kind(closure.type)) read_keys(table, *kind, closure, none);
+  closure.compliance = read_compliance(table);
+  return closure;
+}
+
+void check_between_frames(const ClosureSpec& closure, const TableReader& table) {
+  const FrameClosureKind* const kind = find_frame_closure_kind(closure.type);
+  if (kind != nullptr && kind->check != nullptr) kind->check(closure, places_in(table));
+}
+
 /// Data
 
 std::shared_ptr<const Curve> curve_of(const TableReader& table, DataColumns data) {
@@ -388,6 +389,7 @@ Settings read_settings(const TableReader& table) {
   table.read("output_every", settings.output_every);
   table.read("constraint_tolerance", settings.constraint_tolerance);
   settings.tolerance_in_metres = table.has("constraint_tolerance");
+  table.read("design_tolerance", settings.design_tolerance);
   table.read("coordinates", settings.coordinates);
   table.read("formulation", settings.formulation);
   table.read("stabilization", settings.stabilization);
@@ -461,7 +463,7 @@ JointSpec read_joint(const TableReader& table, References& references) {
 }
 
 ClosureSpec read_closure(const TableReader& table, const Kinds& kinds, References& references) {
-  ClosureSpec closure = read_connection(table);
+  ClosureSpec closure = closure_without_frames(table);
   const CoordinateClosureKind* const relation = find_kind(kinds.closures, closure.type);
   if (relation != nullptr) {
     read_keys(table, *relation, closure, references);
@@ -471,9 +473,15 @@ ClosureSpec read_closure(const TableReader& table, const Kinds& kinds, Reference
     check_two_bodies(closure.a, closure.b, table, "closure");
   }
   read_contact(table, references, closure);
-  const FrameClosureKind* const between = find_frame_closure_kind(closure.type);
-  const auto check = relation != nullptr ? relation->check : between != nullptr ? between->check : nullptr;
-  if (check != nullptr) check(closure, places_in(table));
+  if (relation != nullptr && relation->check != nullptr) relation->check(closure, places_in(table));
+  check_between_frames(closure, table);
+  return closure;
+}
+
+ClosureSpec read_connection(const TableReader& table, References& references) {
+  ClosureSpec closure = closure_without_frames(table);
+  read_contact(table, references, closure);
+  check_between_frames(closure, table);
   return closure;
 }
 
@@ -497,27 +505,16 @@ std::string parameter_set_by(std::string_view action) {
   return verb == "set" ? split(rest, "=").first : "";
 }
 
-ClosureSpec read_connection(const TableReader& table) {
-  ClosureSpec closure;
-  closure.name = table.text("name");
-  closure.type = table.type();
-  closure.place = table.place();
-  read_axes(table, closure);
-  References none;  // its own keys are lengths
-  if (const FrameClosureKind* const kind = find_frame_closure_kind(closure.type)) read_keys(table, *kind, closure, none);
-  closure.compliance = read_compliance(table);
-  return closure;
-}
-
-ForceSpec read_force(const TableReader& table, const Kinds& kinds, References& references) {
-  const ForceKind& kind = *find_kind(kinds.forces, table.type());
+ForceSpec read_force(const TableReader& table, const Kinds& kinds, References& references, bool between_ports) {
+  ForceKind kind = *find_kind(kinds.forces, table.type());
+  if (between_ports) leave_out_ends(kind);
   ForceSpec force;
   table.read("name", force.name);
   table.read("active", force.active);
   force.type = table.type();
   force.place = table.place();
   read_keys(table, kind, force, references);
-  if (table.has("a") && table.has("b")) check_two_bodies(force.a, force.b, table, force.type);
+  if (!between_ports && table.has("a") && table.has("b")) check_two_bodies(force.a, force.b, table, force.type);
   if (kind.check != nullptr) kind.check(force, places_in(table));
   return force;
 }
@@ -574,13 +571,6 @@ std::shared_ptr<const Curve> read_table(const TableReader& table, const LoadData
   }
   const std::string file = table.text("file");
   return curve_of(table, read_columns(load(file, table.place("file")), file, x, y));
-}
-
-PortSpec read_port(const TableReader& table, References& references) {
-  PortSpec port{table.text("name"), read_frame(table)};
-  if (port.name == "ground") table.fail("name", "is 'ground', which connections use for the world frame", "another name");
-  references.add_body(port.frame);
-  return port;
 }
 
 }  // namespace linkwork

@@ -93,6 +93,7 @@ void prefix_names(Spec& spec, const std::string& prefix) {
     prefixed.name(port.name);
     prefixed.frame(port.frame);
   }
+  for (VisualSpec& visual : spec.visuals) prefixed.frame(visual.frame);
   for (ModuleSpec& module : spec.modules) prefixed.name(module.name);
 }
 
@@ -107,6 +108,8 @@ void append(Spec& whole, Spec&& part) {
   move_behind(whole.events, std::move(part.events));
   move_behind(whole.changing, std::move(part.changing));
   move_behind(whole.ports, std::move(part.ports));
+  move_behind(whole.visuals, std::move(part.visuals));
+  move_behind(whole.notes, std::move(part.notes));
   const int before = static_cast<int>(whole.modules.size());
   for (ModuleSpec& module : part.modules)
     if (module.parent >= 0) module.parent += before;

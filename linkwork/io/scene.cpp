@@ -22,7 +22,8 @@ Json solid_json(const SolidSpec& solid) {
 
 class Scene {
  public:
-  Scene(const Spec& spec, const Model& model, std::span<const std::string> columns) : spec_(spec), model_(model) {
+  Scene(const Spec& spec, const Model& model, std::span<const std::string> columns, const SceneMeshes& meshes)
+      : spec_(spec), model_(model), meshes_(meshes.text()) {
     for (std::size_t i = 0; i < model.bodies.size(); ++i) body_of_[model.bodies[i].name] = i;
     for (std::size_t i = 0; i < columns.size(); ++i) column_of_[columns[i]] = i;
     for (const ClosureSpec& closure : spec.closures) closure_of_[closure.name] = &closure;
@@ -32,14 +33,18 @@ class Scene {
     add_closures();
     add_springs();
     add_sensors();
-    add_visuals();
+    add_visuals(meshes);
     add_forces();
     add_drives();
     add_units(columns);
   }
 
   // A model's name may come from a file name, which need not be UTF-8.
-  std::string text() const { return json_.dump(-1, ' ', false, Json::error_handler_t::replace); }
+  std::string text() const {
+    std::string text = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (!meshes_.empty()) text.insert(text.size() - 1, ",\"meshes\":" + meshes_);
+    return text;
+  }
 
  private:
   Json settings() const {
@@ -134,6 +139,13 @@ class Scene {
                          {"a", frame(force.a.body, spring.a)},
                          {"b", frame(force.b.body, spring.b)}});
     }
+    for (const Bushing& bushing : model_.bushings) {
+      const ForceSpec& force = spec_.forces[static_cast<std::size_t>(bushing.of)];
+      springs.push_back({{"name", force.name},
+                         {"type", force.type},
+                         {"a", frame(force.a.body, bushing.a)},
+                         {"b", frame(force.b.body, bushing.b)}});
+    }
   }
 
   void add_sensors() {
@@ -146,17 +158,26 @@ class Scene {
     }
   }
 
-  void add_visuals() {
+  void add_visuals(const SceneMeshes& meshes) {
+    constexpr std::array kGrey{0.6, 0.6, 0.6, 1.0};
     for (const VisualSpec& visual : spec_.visuals) {
       const Eigen::Quaterniond& q = visual.frame.rotation;
-      json_["visuals"].push_back(
-          {{"at",
-            {{"body", body_of_.at(visual.frame.body)}, {"p", triple(visual.frame.at)}, {"q", {q.w(), q.x(), q.y(), q.z()}}}},
-           {"shape", visual.shape},
-           {"size", triple(visual.size)},
-           {"radius", visual.radius},
-           {"length", visual.length},
-           {"color", visual.color}});
+      Json drawn{
+          {"at", {{"body", body_of_.at(visual.frame.body)}, {"p", triple(visual.frame.at)}, {"q", {q.w(), q.x(), q.y(), q.z()}}}},
+          {"shape", visual.shape},
+          {"size", triple(visual.size)},
+          {"radius", visual.radius},
+          {"length", visual.length},
+          {"color", visual.color.value_or(kGrey)}};
+      if (visual.shape != "mesh") {
+        json_["visuals"].push_back(std::move(drawn));
+      } else if (const std::vector<SceneMeshes::Part>* const parts = meshes.find(visual.file)) {
+        for (const SceneMeshes::Part& part : *parts) {
+          if (!visual.color) drawn["color"] = part.color.value_or(kGrey);
+          drawn["mesh"] = part.mesh;
+          json_["visuals"].push_back(drawn);
+        }
+      }
     }
   }
 
@@ -208,6 +229,7 @@ class Scene {
 
   const Spec& spec_;
   const Model& model_;
+  const std::string& meshes_;
   std::unordered_map<std::string, std::size_t> body_of_, column_of_;
   std::unordered_map<std::string, const ClosureSpec*> closure_of_;
   Json json_;
@@ -215,8 +237,12 @@ class Scene {
 
 }  // namespace
 
+std::string scene_json(const Spec& spec, const Model& model, std::span<const std::string> columns, const SceneMeshes& meshes) {
+  return Scene(spec, model, columns, meshes).text();
+}
+
 std::string scene_json(const Spec& spec, const Model& model, std::span<const std::string> columns) {
-  return Scene(spec, model, columns).text();
+  return scene_json(spec, model, columns, SceneMeshes(spec));
 }
 
 }  // namespace linkwork

@@ -72,8 +72,9 @@ Binding::Binding(const Spec& spec, const Model& model) : spec_(spec), model_(mod
 }
 
 NodeFrame Binding::frame(const FrameSpec& spec, const Mat3<double>& axes) const {
-  const Body& on = model_.bodies[static_cast<std::size_t>(body(spec.body))];
-  return {on.node, on.X_NB * frame_pose(spec) * Pose<double>{axes, Vec3<double>::Zero()}};
+  const int index = body(spec.body);
+  const Body& on = model_.bodies[static_cast<std::size_t>(index)];
+  return {on.node, on.X_NB * frame_pose(spec) * Pose<double>{axes, Vec3<double>::Zero()}, index};
 }
 
 Coordinate Binding::coordinate(const std::string& name, bool velocity, const Place& place) const {
@@ -160,6 +161,9 @@ Variable Binding::sensor_variable(const std::string& variable, const Place& plac
   for (const SensorSpec& sensor : spec_.sensors)
     if (sensor.type == kind->name) known.push_back(sensor.name);
   if (std::ranges::find(known, name) == known.end()) throw unknown_name(place, fmt::format("{} sensor", kind->name), name, known);
+  if (kind->is_output_only)
+    throw InputError(place, fmt::format("'{}' shows accelerations, which an expression cannot use", variable),
+                     "sensors of positions and velocities: point, body, distance");
   const auto at = std::ranges::find(kind->components, component);
   if (at == kind->components.end())
     throw InputError(place, fmt::format("the {} '{}' has no component '{}'", kind->name, name, component),

@@ -26,6 +26,7 @@ class Builder {
     model_.settings = spec_.settings;
     model_.kinds = spec_.kinds;
     model_.notes = spec_.notes;
+    model_.warnings = spec_.warnings;
     model_.tree.gravity = spec_.settings.gravity;
     const Topology topology = choose_topology(spec_);
     build_tree(topology, binding_, model_);
@@ -34,10 +35,7 @@ class Builder {
     const auto& relations = spec_.kinds->closures;
     for (const ClosureSpec& closure : spec_.closures)
       if (find_kind(relations, closure.type) == nullptr) add_frame_closure(closure);
-    for (const CustomForce& force : spec_.custom_forces)
-      if (!force.apply)
-        throw InputError({}, fmt::format("the custom force '{}' does nothing", force.name), "a function to apply");
-    model_.custom_forces = spec_.custom_forces;
+    for (const CustomForce& force : spec_.custom_forces) add_custom_force(force);
     for (const ParameterSpec& parameter : spec_.changing) model_.parameters.push_back({parameter.name, parameter.value});
     for (const InputSpec& input : spec_.inputs)
       model_.inputs.push_back({input.name, binding_.bind(input.value), input.data, input.is_copy});
@@ -47,7 +45,8 @@ class Builder {
     for (const ClosureSpec& closure : spec_.closures) add_contact_and_friction(closure);
     for (const ForceSpec& force : spec_.forces) add_force(force);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
-    for (const StateSpec& state : spec_.states) model_.states.push_back({state.name, state.start, binding_.bind(state.rate)});
+    for (const StateSpec& state : spec_.states)
+      model_.states.push_back({state.name, state.start, binding_.bind(state.rate), state.is_copy});
     build_events(binding_, model_);
     note_cuts(topology);
     for_each_law(model_, [&](BoundExpression& law, const std::string&) {
@@ -173,6 +172,7 @@ class Builder {
   }
 
   void add_contact_and_friction(const ClosureSpec& spec) {
+    if (!spec.side && !spec.friction) return;
     const auto is_own = [&](const ConstraintRow& r) { return r.closure == spec.name; };
     const auto found = std::ranges::find_if(model_.rows, is_own);
     const int first = static_cast<int>(found - model_.rows.begin());
@@ -181,7 +181,6 @@ class Builder {
     if (spec.side) make_one_sided(spec.name, first, *spec.side, spec.restitution, spec.poisson);
     if (!spec.friction) {
       // What a one-sided closure has beside its contact holds while that does.
-      if (!spec.side) return;
       for (int r = first + 1; r < first + count; ++r) row(r).active = false, row(r).switched = true;
       model_.contacts.back().along = count - 1;
       return;
@@ -227,18 +226,35 @@ class Builder {
     model_.frame_closures.push_back(std::move(closure));
   }
 
+  /// It has a name of its own among all forces, if only for the output.
+  void add_custom_force(CustomForce force) {
+    if (!force.apply) throw InputError({}, fmt::format("the custom force '{}' does nothing", force.name), "a function to apply");
+    if (force.name.empty()) force.name = fmt::format("custom{}", model_.custom_forces.size() + 1);
+    if (std::ranges::find(labels_, force.name) != labels_.end() ||
+        std::ranges::find(model_.custom_forces, force.name, &CustomForce::name) != model_.custom_forces.end())
+      throw InputError({}, fmt::format("the name '{}' is taken by another force", force.name), "a name of its own");
+    std::vector<std::string> known;
+    for (const Body& body : model_.bodies) known.push_back(body.name);
+    for (const Joint& joint : model_.joints)
+      for (const std::string& component : joint.kind->velocities) known.push_back(coordinate_name(joint, component));
+    for (const std::string& on : force.columns)
+      if (std::ranges::find(known, on) == known.end()) throw unknown_name({}, "body or joint coordinate", on, known);
+    model_.custom_forces.push_back(std::move(force));
+  }
+
   /// Its elements belong to it.
   void add_force(const ForceSpec& spec) {
     const ForceKind* const kind = find_kind(spec_.kinds->forces, spec.type);
     if (kind == nullptr) throw unknown_name(spec.place, "force type", spec.type, names_of(spec_.kinds->forces));
     const int index = static_cast<int>(model_.forces.size());
-    const std::array before{model_.joint_forces.size(), model_.springs.size(), model_.wrenches.size()};
+    const std::array before{model_.joint_forces.size(), model_.springs.size(), model_.wrenches.size(), model_.bushings.size()};
     model_.forces.push_back(
-        {spec.name, kind, spec.active, labels_[static_cast<std::size_t>(index)], before[0], before[1], before[2]});
+        {spec.name, kind, spec.active, labels_[static_cast<std::size_t>(index)], before[0], before[1], before[2], before[3]});
     kind->build(spec, binding_, model_);
     for (std::size_t k = before[0]; k < model_.joint_forces.size(); ++k) model_.joint_forces[k].of = index;
     for (std::size_t k = before[1]; k < model_.springs.size(); ++k) model_.springs[k].of = index;
     for (std::size_t k = before[2]; k < model_.wrenches.size(); ++k) model_.wrenches[k].of = index;
+    for (std::size_t k = before[3]; k < model_.bushings.size(); ++k) model_.bushings[k].of = index;
   }
 
   void add_sensor(const SensorSpec& spec) {

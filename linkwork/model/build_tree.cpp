@@ -41,8 +41,8 @@ class TreeBuilder {
 
  private:
   void add_bodies() {
-    model_.bodies.push_back({"ground", 0, {}, 0.0, std::nullopt});
-    for (const BodySpec& body : spec_.bodies) model_.bodies.push_back({body.name, 0, {}, body.mass, body.solid});
+    model_.bodies.push_back({"ground", 0, {}, 0.0, std::nullopt, {}, -1});
+    for (const BodySpec& body : spec_.bodies) model_.bodies.push_back({body.name, 0, {}, body.mass, body.solid, {}, -1});
     raw_.push_back({});
   }
 
@@ -119,6 +119,7 @@ class TreeBuilder {
     }
     Body& child = model_.bodies[static_cast<std::size_t>(body)];
     child.node = node;
+    child.carrier = j;
     child.X_NB = X_NF * X_BM.inverse();
   }
 
@@ -201,9 +202,9 @@ class TreeBuilder {
 
   void add_inertias() {
     for (const BodySpec& spec : spec_.bodies) {
-      const Body& body = model_.bodies[static_cast<std::size_t>(binding_.body(spec.name))];
-      model_.tree.nodes[static_cast<std::size_t>(body.node)].inertia +=
-          RigidInertia::about_com(spec.mass, spec.com, spec.inertia).seen_from(body.X_NB);
+      Body& body = model_.bodies[static_cast<std::size_t>(binding_.body(spec.name))];
+      body.inertia = RigidInertia::about_com(spec.mass, spec.com, spec.inertia).seen_from(body.X_NB);
+      model_.tree.nodes[static_cast<std::size_t>(body.node)].inertia += body.inertia;
     }
     model_.tree.nodes[0].inertia = {};
     mark_planar_nodes(model_.tree);

@@ -193,6 +193,7 @@ S Expression::evaluate(std::span<const S> slots, const double* held) const {
 template double Expression::evaluate(std::span<const double>, const double*) const;
 template long double Expression::evaluate(std::span<const long double>, const double*) const;
 template Jet Expression::evaluate(std::span<const Jet>, const double*) const;
+template JetTangent Expression::evaluate(std::span<const JetTangent>, const double*) const;
 
 std::size_t Expression::switch_count() const { return program_ ? program_->switch_count : 0; }
 

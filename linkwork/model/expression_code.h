@@ -53,12 +53,24 @@ inline std::size_t stack_size(const Code& code) {
   return deepest;
 }
 
+/// Of a cubic piece, where the second derivative is linear: its slope on that side of x on which the piece goes on.
+inline double third_derivative(const Curve& curve, double x) {
+  const double middle = curve.at(x).ddf;
+  for (const double h : {1e-6 * (curve.last() - curve.first()), -1e-6 * (curve.last() - curve.first())}) {
+    const double whole = curve.at(x + h).ddf - middle, half = curve.at(x + 0.5 * h).ddf - middle;
+    if (std::abs(whole - 2.0 * half) <= 1e-6 * std::abs(whole)) return whole / h;
+  }
+  return 0.0;
+}
+
 template <class S>
 S value_on(const Curve& curve, const S& x, double branch) {
   if (branch != Expression::kNotHeld && curve.jumps()) return S(curve.held(branch));
   const Curve::Value at = curve.at(static_cast<double>(value_of(x)));
   if constexpr (std::is_same_v<S, Jet>)
     return chain(x, at.f, at.df, at.ddf);
+  else if constexpr (std::is_same_v<S, JetTangent>)
+    return {chain(x.f, at.f, at.df, at.ddf), moved(chain(x.f, at.df, at.ddf, third_derivative(curve, x.f.value)), x.df)};
   else
     return S(at.f);
 }

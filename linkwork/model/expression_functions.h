@@ -5,12 +5,14 @@
 #include <string_view>
 
 #include "linkwork/model/jet_math.h"
+#include "linkwork/model/jet_tangent.h"
 
 namespace linkwork {
 
 inline double value_of(double x) { return x; }
 inline long double value_of(long double x) { return x; }
 inline double value_of(const Jet& x) { return x.value; }
+inline double value_of(const JetTangent& x) { return x.f.value; }
 
 /// A function of expressions on the scalar S. `parameters` is how the documentation writes it; operators have none.
 template <class S>

@@ -10,6 +10,7 @@
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/index.h"
 #include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/made_once.h"
 #include "linkwork/model/sensors/sensor_kind.h"
 #include "linkwork/model/spec.h"
 #include "linkwork/model/tree.h"
@@ -17,11 +18,13 @@
 namespace linkwork {
 
 struct ForceKind;
+class ConstraintLayout;
 
 /// A frame fixed to a node of the tree.
 struct NodeFrame {
   int node = 0;
   Pose<double> X_NF;
+  int body = 0;  // of those that make up the node, the one it belongs to: in Model::bodies
 };
 
 struct Body {
@@ -30,6 +33,8 @@ struct Body {
   Pose<double> X_NB;
   double mass = 0.0;
   std::optional<SolidSpec> solid;
+  RigidInertia inertia = {};  // about its node, in the node's axes
+  int carrier = -1;           // the joint of the tree that it hangs on; -1: the ground
 };
 
 struct Joint {
@@ -175,9 +180,9 @@ struct DryFriction {
 struct Force {
   std::string name;
   const ForceKind* kind = nullptr;
-  bool active = true;                                   // at the start
-  std::string label;                                    // in names of columns: its name, or one that was made for it
-  std::size_t joint_force = 0, spring = 0, wrench = 0;  // its first element of each sort, if it has any
+  bool active = true;                                                // at the start
+  std::string label;                                                 // in names of columns: its name, or one that was made for it
+  std::size_t joint_force = 0, spring = 0, wrench = 0, bushing = 0;  // its first element of each sort, if it has any
 };
 
 /// What forces are made of, beside the joints' own stiffness, damping and friction.
@@ -199,6 +204,24 @@ struct BodyWrench {
   std::array<BoundExpression, 3> force;
   bool in_body_axes = false;
   int of = 0;
+};
+
+/// Springs and dampers in all six directions between two frames: along x, y, z of a; the two components of the smallest rotation
+/// that carries a's z to b's; the angle about z. Both frames are turned so that z is the axis it may turn about freely.
+struct Bushing {
+  NodeFrame a;
+  NodeFrame b;
+  std::array<double, 6> stiffness{}, damping{};
+  int of = 0;
+
+  /// The six quantities with their derivatives.
+  static std::array<Row, 6> rows(const RelativeMotion& m) {
+    std::array<Row, 6> rows;
+    for (int k = 0; k < 3; ++k) rows[static_cast<std::size_t>(k)] = translation_row(m, Vec3<double>::Unit(k));
+    swing_rows(m, rows[3], rows[4]);
+    rows[5] = twist_row(m);
+    return rows;
+  }
 };
 
 /// What an event does, bound to the model.
@@ -246,6 +269,7 @@ struct UserState {
   std::string name;
   double start = 0.0;
   BoundExpression rate;
+  bool is_copy = false;  // not in the output
 };
 
 /// The mechanism, indexed and ready for the recursions. Immutable once built: shared freely between threads.
@@ -265,6 +289,7 @@ struct Model {
   std::vector<JointForce> joint_forces;
   std::vector<Spring> springs;
   std::vector<BodyWrench> wrenches;
+  std::vector<Bushing> bushings;
   std::vector<CustomForce> custom_forces;
   std::vector<Sensor> sensors;
   std::vector<Input> inputs;
@@ -275,8 +300,9 @@ struct Model {
   std::vector<Parameter> parameters;  // that events change
   std::vector<double> start_q;        // as the user gave it, before assembly
   std::vector<double> start_v;
-  std::vector<std::string> notes;  // those of the Spec, and what was chosen for the user: cut joints
-  int switch_count = 0;            // functions that switch in expressions that act on the motion
+  std::vector<std::string> notes;     // those of the Spec, and what was chosen for the user: cut joints
+  std::vector<std::string> warnings;  // those of the Spec
+  int switch_count = 0;               // functions that switch in expressions that act on the motion
 
   /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.
   struct Units {
@@ -287,6 +313,8 @@ struct Model {
     VecX<double> tolerance;  // by row: what the constraint tolerance is relative to; 1 where the user gave it in m
   };
   Units units;
+  /// What is known of the constraints beforehand: layout_of() (dynamics/constraint_layout.h).
+  MadeOnce<ConstraintLayout> layout;
   /// The largest constraint error, phi or A v - u, in units of the tolerance's.
   double largest_error(const VecX<double>& errors) const {
     return errors.size() == 0 ? 0.0 : errors.cwiseAbs().cwiseQuotient(units.tolerance).maxCoeff();
@@ -297,6 +325,10 @@ struct Model {
   }
 
   int row_count() const { return static_cast<int>(rows.size()); }
+  /// Whether a body is one with the node that carries it, by a weld of the tree.
+  bool is_welded(const Body& body) const {
+    return body.carrier >= 0 && joints[static_cast<std::size_t>(body.carrier)].kind->elements.empty();
+  }
   /// The input of a name; throws InputError if there is none.
   int input_index(const std::string& input) const;
   /// Whether anything can happen between steps.

@@ -44,8 +44,8 @@ struct VisualSpec {
   FrameSpec frame;                                 // of its centre
   Eigen::Vector3d size = Eigen::Vector3d::Zero();  // box: edges; ellipsoid: half axes; mesh: scale
   double radius = 0.0, length = 0.0;               // cylinder, capsule (without its caps), sphere
-  std::array<double, 4> color{0.6, 0.6, 0.6, 1.0};
-  std::string file;  // mesh
+  std::optional<std::array<double, 4>> color;      // red, green, blue, opacity; none: the mesh's own, or grey
+  std::string file;                                // mesh: where it is, folders and all
 };
 
 struct BodySpec {
@@ -131,20 +131,22 @@ struct ClosureSpec {
 
 /// Which fields are used depends on the type.
 struct ForceSpec {
-  std::string name;                  // optional
-  std::string type;                  // of Kinds::forces
-  std::string joint;                 // torque, force: "joint" or "joint.component"
-  Expression value;                  // torque, force
-  FrameSpec a;                       // spring, damper; wrench: the body and point it acts on
-  FrameSpec b;                       // spring, damper
-  double stiffness = 0.0;            // spring
-  double damping = 0.0;              // spring, damper
-  double length = 0.0;               // spring: free length
-  Expression law;                    // spring: in place of stiffness and damping, what pulls its ends together
-  std::array<Expression, 3> force;   // wrench
-  std::array<Expression, 3> torque;  // wrench
-  bool in_body_axes = false;         // wrench: axes = "body" instead of "world"
-  bool active = true;                // at the start
+  std::string name;                                    // optional
+  std::string type;                                    // of Kinds::forces
+  std::string joint;                                   // torque, force: "joint" or "joint.component"
+  Expression value;                                    // torque, force
+  FrameSpec a;                                         // spring, damper; wrench: the body and point it acts on
+  FrameSpec b;                                         // spring, damper
+  double stiffness = 0.0;                              // spring
+  double damping = 0.0;                                // spring, damper
+  double length = 0.0;                                 // spring: free length
+  Expression law;                                      // spring: in place of stiffness and damping, what pulls its ends together
+  std::array<Expression, 3> force;                     // wrench
+  std::array<Expression, 3> torque;                    // wrench
+  bool in_body_axes = false;                           // wrench: axes = "body" instead of "world"
+  std::vector<double> force_stiffness, force_damping;  // bushing: along x, y, z of its frames; none: zeros
+  std::vector<double> torque_stiffness, torque_damping;  // bushing: about them
+  bool active = true;                                    // at the start
   std::map<std::string, double> numbers;
   Place place;
 };
@@ -174,6 +176,7 @@ struct StateSpec {
   double start = 0.0;
   Expression rate;
   Place place;
+  bool is_copy = false;  // of a module's: the output has it from another
 };
 
 /// One thing an event does.
@@ -230,6 +233,7 @@ struct Settings {
   double max_step = std::numeric_limits<double>::infinity();  // of integrators that choose their steps
   double constraint_tolerance = 1e-10;
   bool tolerance_in_metres = false;  // the user gave it: for lengths it then is in m, else relative to the mechanism's size
+  double design_tolerance = 0.0;     // m: how far frames may be moved to make redundant constraints agree
   Choice coordinates{"auto", {}, {}};
   Choice formulation{"auto", {}, {}};
   Choice stabilization{"projection", {}, {}};
@@ -258,7 +262,8 @@ struct Spec {
   std::vector<PortSpec> ports;
   std::vector<ModuleSpec> modules;  // each after the one it is part of
   std::vector<VisualSpec> visuals;
-  std::vector<std::string> notes;  // what was left out or chosen while reading
+  std::vector<std::string> notes;     // what was left out or chosen while reading
+  std::vector<std::string> warnings;  // what is doubtful about it
 };
 
 }  // namespace linkwork

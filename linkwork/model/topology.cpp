@@ -30,8 +30,8 @@ class Graph {
       const JointSpec& joint = spec.joints[j];
       const bool carries_start = !joint.position.empty() || !joint.velocity.empty();
       const double rows = 6.0 - find_joint_kind(joint.type)->nv();
-      const double cut_cost = rows + (joint.fixed ? 100.0 : 0.0) + (busy.contains(joint.name) ? 8.0 : 0.0) +
-                              (carries_start ? 4.0 : 0.0) -
+      const double cut_cost = rows + (joint.fixed || joint.armature != 0.0 ? 100.0 : 0.0) +
+                              (busy.contains(joint.name) ? 8.0 : 0.0) + (carries_start ? 4.0 : 0.0) -
                               1e-3 * static_cast<double>(j) / static_cast<double>(spec.joints.size());
       edges_.push_back({body_of.at(joint.parent.body), body_of.at(joint.child.body), cut_cost});
       if (joint.cut) continue;

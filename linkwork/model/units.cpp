@@ -37,6 +37,10 @@ double longest_distance(const Model& model) {
     add(spring.b.node, spring.b.X_NF.p);
     longest = std::max(longest, spring.length);
   }
+  for (const Bushing& bushing : model.bushings) {
+    add(bushing.a.node, bushing.a.X_NF.p);
+    add(bushing.b.node, bushing.b.X_NF.p);
+  }
   return longest;
 }
 

@@ -9,6 +9,7 @@
 
 #include "linkwork/model/binding.h"
 #include "linkwork/model/kinds.h"
+#include "linkwork/modules/coupling_spec.h"
 #include "linkwork/modules/model_module.h"
 #include "linkwork/spatial/so3.h"
 
@@ -29,7 +30,7 @@ class Planner {
   AssemblyPlan plan() {
     plan_.name = spec_.name;
     plan_.settings = spec_.settings;
-    refuse_switching();
+    refuse_homeless();
     check_sensor_cycles(spec_);
     for (const BodySpec& body : spec_.bodies) add_body(body);
     for (const JointSpec& joint : spec_.joints) add_joint(joint);
@@ -37,6 +38,7 @@ class Planner {
     const std::vector<std::string> names = output_names(spec_.forces);
     for (std::size_t k = 0; k < names.size(); ++k) add_force(spec_.forces[k], names[k]);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
+    add_states();
     add_inputs();
     plan_.inputs = spec_.inputs;
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
@@ -63,22 +65,21 @@ class Planner {
     return longest > 0.0 ? longest : 1.0;
   }
 
-  /// Events, stops, contacts and dry friction change what is in force at instants that all modules would have to find together.
-  void refuse_switching() const {
-    const auto refuse = [](const Place& place, const std::string& what) {
-      throw InputError(place, what + " changes what is in force, which modules that are solved apart cannot do", "glue \"none\"");
-    };
-    for (const EventSpec& event : spec_.events) refuse(event.place, fmt::format("event '{}'", event.name));
-    for (const JointSpec& joint : spec_.joints)
-      if (joint.restitution || joint.dry_friction) refuse(joint.place, fmt::format("joint '{}'", joint.name));
-    for (const ClosureSpec& closure : spec_.closures)
-      if (closure.side || closure.friction || !closure.active) refuse(closure.place, fmt::format("closure '{}'", closure.name));
-    for (const ForceSpec& force : spec_.forces)
-      if (!force.active) refuse(force.place, "a force that is switched");
+  /// What would belong to no module.
+  void refuse_homeless() const {
     for (const CustomForce& force : spec_.custom_forces)
       throw InputError({}, fmt::format("the custom force '{}' may act on any module", force.name), "glue \"none\"");
-    for (const StateSpec& state : spec_.states)
-      throw InputError(state.place, fmt::format("state '{}' would belong to no module", state.name), "glue \"none\"");
+  }
+
+  /// Whether an event switches the closure or force, or has it bounce.
+  bool is_switched(const std::string& name) const {
+    return std::ranges::any_of(spec_.events, [&](const EventSpec& event) {
+      return std::ranges::any_of(event.actions, [&](const ActionSpec& action) {
+        using Kind = ActionSpec::Kind;
+        const bool switches = action.kind == Kind::kOn || action.kind == Kind::kOff || action.kind == Kind::kBounce;
+        return switches && action.name == name;
+      });
+    });
   }
 
   /// The innermost module whose name stands before a name.
@@ -97,6 +98,7 @@ class Planner {
       part.place = nest < 0 ? spec_.place : spec_.modules[at(nest)].place;
       part.settings = spec_.settings;
       part.kinds = spec_.kinds;
+      part.changing = spec_.changing;
       parts_.push_back(std::move(part));
       plan_.modules.emplace_back();
       ports_.emplace_back();
@@ -114,10 +116,11 @@ class Planner {
 
   void add_joint(const JointSpec& joint) {
     const int module = together(module_of_body(joint.parent.body), module_of_body(joint.child.body));
-    if (module == kSeveral)
-      throw InputError(joint.place, fmt::format("joint '{}' is between bodies of two modules", joint.name),
-                       "a [[connection]] of two ports between modules that are solved apart, or glue \"none\"");
     module_of_joint_[joint.name] = module;
+    if (module == kSeveral) {
+      couple(joint.name, joint.place, [&](CouplingSpec& coupling) { coupling.add(joint); });
+      return;
+    }
     part(module).joints.push_back(joint);
     plan_.modules[at(std::max(module, 0))].joints.push_back(static_cast<int>(&joint - spec_.joints.data()));
   }
@@ -128,16 +131,28 @@ class Planner {
     return module_of_joint_.at(name.substr(0, name.rfind('.')));
   }
 
-  /// Inputs belong to all modules that use them.
+  /// Inputs belong to all modules that use them, and so do states that depend on no coordinate.
   int module_of_variables(const Expression& expression, int module) const {
     for (const std::string& variable : expression.variables()) {
       const std::size_t dot = variable.find('.');
-      if (dot == std::string::npos || variable.starts_with("u.")) continue;
+      if (dot == std::string::npos || variable.starts_with("u.") || variable.starts_with("@")) continue;
       const std::string name = variable.substr(dot + 1);
       const bool is_coordinate = variable.starts_with("q.") || variable.starts_with("v.");
-      module = together(module, is_coordinate ? module_of_coordinate(name) : module_of_sensor(name));
+      const int of = is_coordinate                  ? module_of_coordinate(name)
+                     : variable.starts_with("z.") ? module_of_state(name)
+                                                  : module_of_sensor(name);
+      module = together(module, of);
     }
     return module;
+  }
+
+  /// Where its rate comes from. States may need one another's values.
+  int module_of_state(const std::string& name) const {
+    const auto [known, is_new] = module_of_state_.try_emplace(name, kGround);
+    if (!is_new) return known->second;
+    const auto state = std::ranges::find(spec_.states, name, &StateSpec::name);
+    const int module = module_of_variables(state->rate, kGround);
+    return module_of_state_[name] = module;
   }
 
   /// "sensor" or "sensor.component".
@@ -153,24 +168,50 @@ class Planner {
     return module_of_variables(sensor.value, module);
   }
 
+  static bool uses(const Spec& part, const std::string& variable) {
+    const auto is_in = [&](const Expression& expression) {
+      return std::ranges::find(expression.variables(), variable) != expression.variables().end();
+    };
+    const auto in_force = [&](const ForceSpec& force) {
+      return is_in(force.value) || is_in(force.law) || std::ranges::any_of(force.force, is_in) ||
+             std::ranges::any_of(force.torque, is_in);
+    };
+    return std::ranges::any_of(part.forces, in_force) || std::ranges::any_of(part.closures, is_in, &ClosureSpec::value) ||
+           std::ranges::any_of(part.sensors, is_in, &SensorSpec::value) ||
+           std::ranges::any_of(part.states, is_in, &StateSpec::rate);
+  }
+
+  /// The output has a state once. One that depends on no coordinate is integrated by every module that uses it, to the same bits.
+  void add_states() {
+    for (const StateSpec& state : spec_.states) {
+      const int module = module_of_state(state.name);
+      if (module == kSeveral)
+        throw InputError(state.place, fmt::format("state '{}' depends on coordinates of several modules", state.name),
+                         "a state for each module, or glue \"none\"");
+      if (module != kGround) part(module).states.push_back(state);
+    }
+    std::set<std::string> taken;
+    for (bool more = true; more;) {  // states that others use
+      more = false;
+      for (const StateSpec& state : spec_.states)
+        for (Spec& part : parts_) {
+          if (module_of_state(state.name) != kGround || !uses(part, "z." + state.name)) continue;
+          if (std::ranges::find(part.states, state.name, &StateSpec::name) != part.states.end()) continue;
+          part.states.push_back(state);
+          part.states.back().is_copy = !taken.insert(state.name).second;
+          more = true;
+        }
+    }
+    for (const StateSpec& state : spec_.states)
+      if (module_of_state(state.name) == kGround && !taken.contains(state.name)) parts_.front().states.push_back(state);
+  }
+
   /// The output has an input once.
   void add_inputs() {
     for (const InputSpec& input : spec_.inputs) {
-      const std::string variable = "u." + input.name;
       bool taken = false;
-      const auto uses = [&](const Expression& expression) {
-        return std::ranges::find(expression.variables(), variable) != expression.variables().end();
-      };
       for (Spec& part : parts_) {
-        const bool used = std::ranges::any_of(part.forces,
-                                              [&](const ForceSpec& force) {
-                                                return uses(force.value) || uses(force.law) ||
-                                                       std::ranges::any_of(force.force, uses) ||
-                                                       std::ranges::any_of(force.torque, uses);
-                                              }) ||
-                          std::ranges::any_of(part.closures, [&](const ClosureSpec& closure) { return uses(closure.value); }) ||
-                          std::ranges::any_of(part.sensors, [&](const SensorSpec& sensor) { return uses(sensor.value); });
-        if (!used) continue;
+        if (!uses(part, "u." + input.name)) continue;
         part.inputs.push_back(input);
         part.inputs.back().is_copy = taken;
         taken = true;
@@ -183,9 +224,9 @@ class Planner {
     if (const CoordinateClosureKind* const kind = find_kind(spec_.kinds->closures, closure.type)) {
       const int module = module_of_variables(kind->relation(closure), kGround);
       if (module == kSeveral)
-        throw InputError(closure.place, fmt::format("closure '{}' relates coordinates of different modules", closure.name),
-                         "relations within a module, or glue \"none\"");
-      part(module).closures.push_back(closure);
+        couple(closure);
+      else
+        part(module).closures.push_back(closure);
       return;
     }
     const int module = together(module_of_body(closure.a.body), module_of_body(closure.b.body));
@@ -210,12 +251,30 @@ class Planner {
     return {module, static_cast<int>(ports.size()) - 1};
   }
 
+  /// What is neither a constraint of two frames nor a linear spring.
+  template <class Fill>
+  void couple(const std::string& name, const Place& place, Fill fill) {
+    CouplingSpec coupling(spec_, name, place);
+    fill(coupling);
+    plan_.couplings.push_back(coupling.finish());
+    for (const std::string& body : plan_.couplings.back().bodies) {
+      Pose<double> unused;
+      FrameSpec origin;
+      origin.body = body;
+      plan_.couplings.back().ports.push_back(port(origin, unused));
+    }
+  }
+  void couple(const ClosureSpec& closure) {
+    couple(closure.name, closure.place, [&](CouplingSpec& coupling) { coupling.add(closure); });
+  }
+
   void add_connection(const ClosureSpec& closure) {
+    const auto* const kind = find_frame_closure_kind(closure.type);
+    if ((kind && !kind->is_holonomic()) || closure.side || closure.friction || !closure.active || is_switched(closure.name)) {
+      couple(closure);
+      return;
+    }
     Connection connection;
-    if (const auto* const kind = find_frame_closure_kind(closure.type); kind && !kind->is_holonomic())
-      throw InputError(closure.place,
-                       fmt::format("closure '{}' makes bodies of two modules roll or slide on one another", closure.name),
-                       "such closures within a module, or glue \"none\"");
     connection.name = closure.name;
     connection.a = port(closure.a, connection.ground_a);
     connection.b = port(closure.b, connection.ground_b);
@@ -235,7 +294,7 @@ class Planner {
 
   void add_force(const ForceSpec& force, const std::string& name) {
     int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
-    const bool is_linear = !force.law.is_given();
+    const bool is_linear = !force.law.is_given() && force.active && !is_switched(force.name);
     if (module == kSeveral && is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules) {
       SpringLink spring;
       spring.name = name;
@@ -251,9 +310,10 @@ class Planner {
     module = module_of_variables(force.law, module_of_variables(force.value, module));
     for (const Expression& component : force.force) module = module_of_variables(component, module);
     for (const Expression& component : force.torque) module = module_of_variables(component, module);
-    if (module == kSeveral)
-      throw InputError(force.place, "the force depends on coordinates of other modules than the one it acts on",
-                       "expressions of the module's own coordinates, or glue \"none\"");
+    if (module == kSeveral) {
+      couple(name, force.place, [&](CouplingSpec& coupling) { coupling.add(force, name); });
+      return;
+    }
     part(module).forces.push_back(force);
     part(module).forces.back().name = name;
   }
@@ -261,9 +321,9 @@ class Planner {
   void add_sensor(const SensorSpec& sensor) {
     const int module = module_of(sensor);
     if (module == kSeveral)
-      throw InputError(sensor.place, fmt::format("sensor '{}' depends on coordinates of several modules", sensor.name),
-                       "a sensor for each module, or glue \"none\"");
-    part(module).sensors.push_back(sensor);
+      couple(sensor.name, sensor.place, [&](CouplingSpec& coupling) { coupling.add(sensor); });
+    else
+      part(module).sensors.push_back(sensor);
   }
 
   /// Every module stands on its own: its bodies hang on the ground by its own joints.
@@ -313,6 +373,7 @@ class Planner {
   std::unordered_map<int, int> module_of_nest_;     // its own bodies' module of the plan
   std::unordered_map<std::string, int> module_of_;  // by body
   std::unordered_map<std::string, int> module_of_joint_;
+  mutable std::unordered_map<std::string, int> module_of_state_;
 
  public:
   std::vector<Spec> parts_;  // a module each
@@ -328,6 +389,10 @@ std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
   };
   for (const Connection& connection : connections) add(connection.a, connection.b);
   for (const SpringLink& spring : springs) add(spring.a, spring.b);
+  for (const CouplingPlan& coupling : couplings)
+    for (std::size_t a = 0; a < coupling.ports.size(); ++a)
+      for (std::size_t b = 0; b < a; ++b)
+        if (coupling.ports[a].module != coupling.ports[b].module) add(coupling.ports[b], coupling.ports[a]);
   return pairs;
 }
 

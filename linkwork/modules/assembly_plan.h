@@ -7,6 +7,7 @@
 
 #include "linkwork/model/spec.h"
 #include "linkwork/modules/connection.h"
+#include "linkwork/modules/coupling.h"
 #include "linkwork/modules/group_tree.h"
 #include "linkwork/modules/module.h"
 
@@ -30,19 +31,23 @@ struct AssemblyPlan {
   std::vector<ModulePlan> modules;
   std::vector<Connection> connections;
   std::vector<SpringLink> springs;
+  std::vector<CouplingPlan> couplings;
   std::vector<InputSpec> inputs;   // of all modules
   Nest nest;                       // of the modules
   std::vector<std::string> notes;  // for the summary: what was chosen or changed for the user
   double length = 1.0;             // size of the whole, m,
   double energy = 0.0;             // and the energy that gravity can move in it, J: errors are judged by them
+  double weight = 1.0;             // a force that counts, N
+  bool watched = false;            // something comes and goes in it
+  std::shared_ptr<const Model> whole = nullptr;  // in one piece; only the first rank has it
 
-  /// Pairs of modules with a joint or spring between them.
+  /// Pairs of modules with something between them.
   std::vector<std::pair<int, int>> joined() const;
 };
 
 /// The modules of a model file with the bodies of each; bodies of the file itself make a module of their own. Constraints and
-/// springs between bodies of two modules become connections and spring links; all else belongs to one module. Throws InputError
-/// for what is neither: joints, expressions and gears across modules.
+/// springs between bodies of two modules become connections and spring links, whatever else concerns several modules a coupling;
+/// all else belongs to one module. Throws InputError for what cannot be taken apart.
 AssemblyPlan plan_assembly(const Spec& spec);
 
 /// Sets the modules' starts from values of all joints of the whole model, as joint_values() gives them.

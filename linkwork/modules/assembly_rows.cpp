@@ -22,7 +22,7 @@ int place_of(const std::string& column) {
 
 }  // namespace
 
-AssemblyRows::AssemblyRows(Workshop& workshop) {
+AssemblyRows::AssemblyRows(Workshop& workshop, Glue& glue) {
   const AssemblyPlan& plan = workshop.plan();
   const ColumnChoice choice(plan.settings);
   multipliers_ = choice.may_have(ColumnGroup::kMultipliers);
@@ -33,8 +33,14 @@ AssemblyRows::AssemblyRows(Workshop& workshop) {
     own += fmt::format("{}\n", module.module->columns().size());
     for (const std::string& column : module.module->columns()) own += column + "\n";
   }
+  const Hierarchy* const coupled = glue.coupled();
+  for (std::size_t k = 0; k < plan.couplings.size(); ++k) {
+    if (!coupled->is_owner(k)) continue;
+    own += fmt::format("{}\n", coupled->couplings()[k]->columns().size());
+    for (const std::string& column : coupled->couplings()[k]->columns()) own += column + "\n";
+  }
   struct Entry {
-    int place, part;     // a connection or spring, or a module behind all of them
+    int place, part;     // a connection or spring, or a module or coupling behind all of them
     std::size_t number;  // in the output; 0: it is none, but follows from others
     std::string name;
   };
@@ -43,7 +49,7 @@ AssemblyRows::AssemblyRows(Workshop& workshop) {
   const std::vector<int> leaves = workshop.tree().leaves();
   const std::vector<std::string> texts = gather_texts(workshop.transport(), own);
   std::size_t number = 1;  // the first says whether rank 0 objects
-  spring_numbers_.resize(plan.springs.size());
+  potential_numbers_.resize(plan.springs.size() + plan.couplings.size());
   springs_.resize(plan.springs.size());
   for (int rank = 0; rank < workshop.transport().size(); ++rank) {
     const std::vector<std::string> lines = lines_of(texts[at(rank)]);
@@ -69,11 +75,18 @@ AssemblyRows::AssemblyRows(Workshop& workshop) {
           if (reactions_) add(what, axis);
     }
     for (std::size_t s = 0; s < plan.springs.size(); ++s)
-      if (owner(workshop, plan.springs[s].a, plan.springs[s].b) == rank) spring_numbers_[s] = number++;
+      if (owner(workshop, plan.springs[s].a, plan.springs[s].b) == rank) potential_numbers_[s] = number++;
     for_each_end(workshop, rank, [&](std::size_t s, bool is_b) {
       (is_b ? springs_[s].b : springs_[s].a) = number;
       number += 6;
     });
+    for (std::size_t k = 0; k < plan.couplings.size(); ++k) {
+      if (coupled->owners()[k] != rank) continue;
+      const auto count = std::stoul(lines[line++]);
+      const int part = connections + static_cast<int>(plan.modules.size() + k);
+      for (std::size_t c = 0; c < count; ++c, ++line) entries.push_back({place_of(lines[line]), part, number++, lines[line]});
+      potential_numbers_[plan.springs.size() + k] = number++;
+    }
     output_ends_.push_back(static_cast<int>(number));
   }
   for (const SpringLink& spring : plan.springs)
@@ -128,6 +141,16 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
     const PortMotion& motion = workshop.module(port.module).motion[at(port.port)];
     for (const Vec3<double>& x : {motion.p, motion.v}) to = std::copy_n(x.data(), 3, to);
   });
+  const Hierarchy* const coupled = glue.coupled();
+  for (std::size_t k = 0; k < plan.couplings.size(); ++k) {
+    if (!coupled->is_owner(k)) continue;
+    Coupling& coupling = *coupled->couplings()[k];
+    const std::size_t count = coupling.columns().size();
+    if (const Status status = coupling.record(coupled->accelerations(k), {to, count}); !status.ok())
+      workshop.report(fmt::format("'{}' between modules", coupling.plan().name), status.trouble);
+    to += count;
+    *to++ = coupling.potential();
+  }
   workshop.transport().gather(output_, output_ends_);
   objects = output_[0] != 0.0;
   if (objects) return {};
@@ -139,7 +162,7 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
   double kinetic = 0.0, potential = 0.0, work = 0.0, springs = 0.0;
   for (const std::size_t number : energy_numbers_)
     kinetic += output_[number], potential += output_[number + 1], work += output_[number + 2];
-  for (const std::size_t number : spring_numbers_) springs += output_[number];
+  for (const std::size_t number : potential_numbers_) springs += output_[number];
   const std::array totals{kinetic, potential + springs, kinetic + potential + springs, glue.errors().position,
                           glue.errors().velocity};
   std::ranges::copy(totals, row.begin() + static_cast<std::ptrdiff_t>(first_total_));

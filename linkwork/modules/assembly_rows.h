@@ -15,8 +15,8 @@ namespace linkwork {
 class AssemblyRows {
  public:
   /// Every rank tells the names of its modules' columns, and all agree on their order, which does not depend on who has what: by
-  /// kind, connections first, then modules as in the plan.
-  explicit AssemblyRows(Workshop& workshop);
+  /// kind, connections first, then modules and couplings as in the plan.
+  AssemblyRows(Workshop& workshop, Glue& glue);
 
   const std::vector<std::string>& columns() const { return columns_; }
   /// At the state last evaluated. `objects`: the first rank wants no more; the same on all ranks after it.
@@ -40,7 +40,7 @@ class AssemblyRows {
   std::vector<int> output_ends_;
   std::vector<std::pair<std::size_t, std::size_t>> column_numbers_;  // columns, and their numbers in the output
   std::vector<std::size_t> energy_numbers_;                          // by leaf: the first of three
-  std::vector<std::size_t> spring_numbers_;
+  std::vector<std::size_t> potential_numbers_;                       // of springs, then of couplings
   std::size_t first_total_ = 0;             // of the columns that are totals
   bool multipliers_, reactions_, efforts_;  // whether they are among the columns
   /// Efforts of springs between modules: where in the output their ends are, position and velocity, and where in the row they go.

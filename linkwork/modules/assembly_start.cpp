@@ -9,6 +9,7 @@
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/model_module.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/mechanism_watch.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork {
@@ -63,18 +64,23 @@ Choice chosen_glue(const Spec& spec, std::vector<std::string>& notes) {
   return choice;
 }
 
-void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport, std::unique_ptr<const Model>& model) {
+void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport) {
   std::vector<double> values;
   std::string trouble;
   if (transport.rank() == 0) {
     try {
-      model = std::make_unique<const Model>(build_model(spec));
+      const auto model = std::make_shared<const Model>(build_model(spec));
       AssemblyReport report;
       const State start = assemble(*model, report);
       values = joint_values(*model, start.q, start.v);
       if (!report.moved.empty()) plan.notes.push_back(describe(report));
       plan.length = model->units.length;
-      for (const Body& body : model->bodies) plan.energy += body.mass * model->tree.gravity.norm() * plan.length;
+      double mass = 0.0;
+      for (const Body& body : model->bodies) mass += body.mass;
+      plan.energy = mass * model->tree.gravity.norm() * plan.length;
+      plan.weight = mass * std::max(model->tree.gravity.norm(), model->units.rate > 0.0 ? 0.0 : plan.length);
+      plan.watched = MechanismWatch::is_needed(*model);
+      plan.whole = model;
     } catch (const InputError& error) {
       trouble = error.what();
     }
@@ -87,7 +93,10 @@ void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport, 
     size += kind.positions.size() + kind.velocities.size();
   }
   values.resize(size);
+  values.insert(values.end(), {plan.length, plan.energy, plan.weight, plan.watched ? 1.0 : 0.0});
   transport.broadcast(values, 0);
+  plan.length = values[size], plan.energy = values[size + 1], plan.weight = values[size + 2];
+  plan.watched = values[size + 3] != 0.0;
   set_start(plan, spec, values);
 }
 

@@ -15,8 +15,8 @@ namespace linkwork {
 /// glue was chosen that does not fit.
 Choice chosen_glue(const Spec& spec, std::vector<std::string>& notes);
 
-/// Finds a consistent start of the whole on rank 0, which keeps the model in one piece, and tells it to all ranks: the plan's
-/// modules then start there. Throws InputError on all ranks if there is none.
-void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport, std::unique_ptr<const Model>& model);
+/// Finds a consistent start of the whole on rank 0, whose plan keeps the model in one piece, and tells it to all ranks: the
+/// plan's modules then start there. Throws InputError on all ranks if there is none.
+void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport);
 
 }  // namespace linkwork

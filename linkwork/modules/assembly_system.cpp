@@ -19,8 +19,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// How little may be left of a joint's row (squared, see rank.h) before a position counts as nearly singular.
-constexpr double kNearlySingular = 1e-5;
+/// How little may be left of a row (squared, see rank.h) before a position counts as nearly singular: in any case, and relative
+/// to where it was most. As in one piece.
+constexpr double kVeryWeak = 1e-7, kWeaker = 1e-3;
 /// Steps whose iterations are kept for the summary.
 constexpr std::size_t kMostHistory = 1000;
 
@@ -62,6 +63,11 @@ class AssemblySystem::Stepping : public Integrator {
 
 AssemblySystem::AssemblySystem(AssemblyPlan plan, const Choice& glue, Transport& transport)
     : plan_(std::move(plan)), entry_(find_glue(glue)), options_(complete_options(entry_.info, glue)), transport_(transport) {
+  if (!plan_.couplings.empty() && !entry_.traits.takes_couplings)
+    throw InputError(plan_.settings.glue.place,
+                     fmt::format("glue '{}' joins modules by constraints of two frames and linear springs, and '{}' is neither",
+                                 entry_.info.name, plan_.couplings.front().name),
+                     "glue \"hierarchical\", or \"none\"");
   choose_integrator();
   const bool nested = !options_.contains("nesting") || options_.at("nesting") != 0.0;
   std::vector<double> weights;
@@ -70,7 +76,25 @@ AssemblySystem::AssemblySystem(AssemblyPlan plan, const Choice& glue, Transport&
   place_modules();
   check_modules();
   glue_ = entry_.make(*workshop_, options_);
-  rows_ = std::make_unique<AssemblyRows>(*workshop_);
+  rows_ = std::make_unique<AssemblyRows>(*workshop_, *glue_);
+  if (!plan_.watched) return;
+  check_watch();
+  watch_ = std::make_unique<AssemblyWatch>(*this, transport_.rank() == 0 ? plan_.whole.get() : nullptr);
+}
+
+/// All ranks come to the same conclusion.
+void AssemblySystem::check_watch() {
+  if (!entry_.traits.takes_couplings)
+    throw InputError(plan_.settings.glue.place,
+                     fmt::format("glue '{}' cannot follow what comes and goes in the model", entry_.info.name),
+                     "glue \"hierarchical\", or \"none\"");
+  std::string closed;
+  for (const WorkingModule& module : workshop_->modules())
+    if (module.module->switched() == nullptr) closed += module.name + "\n";
+  for (const std::string& text : gather_texts(transport_, closed))
+    if (!text.empty())
+      throw InputError({}, fmt::format("things come and go in the model, and the module '{}' cannot be told", lines_of(text).front()),
+                       "modules that are model files");
 }
 
 void AssemblySystem::choose_integrator() {
@@ -136,8 +160,18 @@ void AssemblySystem::set_input(const std::string& name, std::optional<double> va
 }
 
 void AssemblySystem::tell_inputs() {
-  for (WorkingModule& module : workshop_->modules())
-    for (const auto& [name, value] : inputs_) module.module->set_input(name, value);
+  for (const auto& [name, value] : inputs_) {
+    for (WorkingModule& module : workshop_->modules()) module.module->set_input(name, value);
+    for_each_coupling([&](std::size_t, Coupling& coupling) { coupling.set_input(name, value); });
+    if (watch_) watch_->set_input(name, value);
+  }
+}
+
+template <class Visit>
+void AssemblySystem::for_each_coupling(Visit visit) {
+  const Hierarchy* const coupled = glue_ ? glue_->coupled() : nullptr;
+  for (std::size_t k = 0; coupled != nullptr && k < coupled->couplings().size(); ++k)
+    if (coupled->couplings()[k]) visit(k, *coupled->couplings()[k]);
 }
 
 void AssemblySystem::spread(const VecX<double>& y, States& x) const {
@@ -169,9 +203,11 @@ Moment AssemblySystem::begin() const {
 
 Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
   ++evaluations_;
+  evaluated_at_ = at.t;
   energies_.reset();
   spread(at.y, x_);
   if (Status status = glue_->evaluate(at.t, x_, rates_); !status.ok()) return status;
+  strongest_ = std::max(strongest_, glue_->weakest());
   collect(x_, at.y);
   rates.resize(at.y.size());
   collect(rates_, rates);
@@ -180,7 +216,7 @@ Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
 
 Status AssemblySystem::project(Moment& at) {
   spread(at.y, x_);
-  const Status status = glue_->project(at.t, x_);
+  const Status status = glue_->project(at.t, x_, is_nearly_singular());
   collect(x_, at.y);
   return status;
 }
@@ -215,7 +251,13 @@ double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& 
   return std::sqrt(sum / std::max(1.0, count));
 }
 
-bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < kNearlySingular; }
+bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < std::max(kVeryWeak, kWeaker * strongest_); }
+
+Status AssemblySystem::evaluate_stage(Moment& at, VecX<double>& rates) {
+  if (is_nearly_singular())
+    if (Status status = project(at); !status.ok()) return status;
+  return evaluate(at, rates);
+}
 
 // --- start, rows, remarks
 
@@ -227,10 +269,14 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
   summary.glue = entry_.info.name;
   summary.notes = plan_.notes;
   if (const Status status = evaluate(at, rates); !status.ok()) return status;
+  if (watch_)
+    if (const Status status = watch_->start(at, rates); !status.ok()) return status;
+  if (const Status status = glue_->check_start(); !status.ok()) return status;
   find_rank(summary);
   remember_ranks();
   keep_account();
   for (WorkingModule& module : workshop_->modules()) module.module->accept_step(remarks);
+  for_each_coupling([](std::size_t, Coupling& coupling) { coupling.accept_step(); });
   std::string contradiction;
   for (const std::string& text : gather_texts(workshop_->transport(), glue_->contradiction()))
     if (!text.empty()) contradiction = text;
@@ -263,6 +309,10 @@ void AssemblySystem::find_rank(Summary& summary) {
     for (std::size_t r = 0; r < at(connection.row_count()); ++r)
       if (glue_->results()[c].dependent[r]) redundant += fmt::format("{}.{}\n", connection.name, connection.row_names()[r]);
   }
+  for_each_coupling([&](std::size_t k, const Coupling& coupling) {
+    for (int r = 0; glue_->coupled()->is_owner(k) && r < coupling.row_count(); ++r)
+      if (coupling.dependent()[at(r)]) redundant += coupling.row_name(r) + "\n";
+  });
   for (const std::string& text : gather_texts(workshop_->transport(), redundant))
     for (std::string& name : lines_of(text)) summary.redundant.push_back(std::move(name));
   summary.rank = inner_rank + connection_rank;
@@ -270,6 +320,7 @@ void AssemblySystem::find_rank(Summary& summary) {
 }
 
 void AssemblySystem::remember_ranks() {
+  strongest_ = glue_->weakest();
   usual_ranks_.clear();
   for (const WorkingModule& module : workshop_->modules()) usual_ranks_.push_back(module.module->rank());
   usual_ranks_.push_back(glue_->own_rank());
@@ -291,6 +342,7 @@ void AssemblySystem::accept_step(const Moment& at, const VecX<double>&, Remarks&
     lost(module.name, module.module->rank(), usual_ranks_[i]);
   }
   lost("", glue_->own_rank(), usual_ranks_.back());
+  for_each_coupling([](std::size_t, Coupling& coupling) { coupling.accept_step(); });
   keep_account();
 }
 
@@ -326,7 +378,7 @@ void AssemblySystem::gather(Remarks& remarks) {
 
 // --- save, go on
 
-/// Every rank sends what its modules are at, bit by bit: sizes and numbers of states and memories in order of leaves.
+/// Every rank sends what its modules and couplings are at, bit by bit: which it is, then sizes and numbers of state and memory.
 void AssemblySystem::save(const Moment& now, SavedRun& saved) {
   spread(now.y, x_);
   std::vector<double> own;
@@ -335,13 +387,19 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
     own.insert(own.end(), std::begin(numbers), std::end(numbers));
   };
   for (std::size_t i = 0; i < x_.size(); ++i) {
+    own.push_back(workshop_->modules()[i].index);
     add(x_[i]);
     add(workshop_->modules()[i].module->memory());
   }
+  for_each_coupling([&](std::size_t k, const Coupling& coupling) {
+    if (!glue_->coupled()->is_owner(k)) return;
+    own.push_back(static_cast<double>(plan_.modules.size() + k));
+    add(std::vector<double>{});
+    add(coupling.memory());
+  });
   const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
-  const std::vector<int> leaves = tree_.leaves();
-  saved.parts.resize(leaves.size());
-  int leaf = 0;
+  saved.parts.resize(plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0));
+  if (watch_) watch_->save(saved.switching, saved.parts.back().memory);
   for (const std::string& text : gather_texts(transport_, bytes)) {
     std::vector<double> numbers(text.size() / sizeof(double));
     if (!text.empty()) std::memcpy(numbers.data(), text.data(), text.size());
@@ -351,9 +409,10 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
       to.assign(from, from + count);
       from += count;
     };
-    for (; from != numbers.end(); ++leaf) {
-      take(saved.parts[at(leaves[at(leaf)])].x);
-      take(saved.parts[at(leaves[at(leaf)])].memory);
+    while (from != numbers.end()) {
+      SavedPart& part = saved.parts[static_cast<std::size_t>(*from++)];
+      take(part.x);
+      take(part.memory);
     }
   }
   saved.glue = glue_->memory();
@@ -363,13 +422,17 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
 }
 
 bool AssemblySystem::accepts(const SavedRun& saved) {
-  bool fits = saved.parts.size() == plan_.modules.size() && saved.glue.size() >= glue_->memory().size() &&
+  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) && saved.glue.size() >= glue_->memory().size() &&
               saved.summary.modules.has_value();
   for (std::size_t i = 0; fits && i < start_.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     const SavedPart& part = saved.parts[at(module.index)];
     fits = std::ssize(part.x) == start_[i].size() && part.memory.size() == module.module->memory().size();
   }
+  for_each_coupling([&](std::size_t k, const Coupling& coupling) {
+    fits = fits && saved.parts[plan_.modules.size() + k].memory.size() == coupling.memory().size();
+  });
+  fits = fits && (!watch_ || watch_->accepts(saved.switching, saved.parts.back().memory));
   const std::vector<std::string> answers = gather_texts(transport_, fits ? "" : "no");
   return std::ranges::all_of(answers, [](const std::string& answer) { return answer.empty(); });
 }
@@ -387,7 +450,11 @@ Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& 
     module.module->set_memory(part.memory);
   }
   glue_ = entry_.make(*workshop_, options_);
+  tell_inputs();
   glue_->set_memory(saved.glue);
+  for_each_coupling(
+      [&](std::size_t k, Coupling& coupling) { coupling.set_memory(saved.parts[plan_.modules.size() + k].memory); });
+  if (watch_) watch_->restore(saved.switching, saved.parts.back().memory, saved.t);
   account_ = *saved.summary.modules;
   notes_ = saved.glue_notes;
   evaluations_ = 0;
@@ -478,6 +545,9 @@ void AssemblySystem::finish(Summary& summary, double seconds) {
   account.inexpensive = modules > 0.0 ? std::max(0.0, (seconds - outside) * ranks - modules) / modules : 0.0;
   summary.ranks = ranks;
   summary.modules = account;
+  if (!watch_ || watch_->first() == nullptr) return;
+  if (watch_->first()->switching()) summary.events = watch_->first()->switching()->records();
+  for (std::string& warning : watch_->first()->warnings()) summary.warnings.push_back(std::move(warning));
 }
 
 }  // namespace linkwork

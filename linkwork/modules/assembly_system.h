@@ -9,6 +9,7 @@
 
 #include "linkwork/integrators/tableau.h"
 #include "linkwork/modules/assembly_rows.h"
+#include "linkwork/modules/assembly_watch.h"
 #include "linkwork/modules/glue.h"
 #include "linkwork/simulation/moving_system.h"
 
@@ -24,6 +25,19 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   Workshop& workshop() { return *workshop_; }
   Glue& glue() { return *glue_; }
   bool glue_is_exact() const { return entry_.traits.exact; }
+  /// When it was last evaluated.
+  double evaluated_at() const { return evaluated_at_; }
+  /// Changes the states of this rank's modules: change(module, x).
+  template <class Change>
+  void change_states(Moment& at, Change change) {
+    spread(at.y, x_);
+    for (std::size_t i = 0; i < x_.size(); ++i) change(workshop_->modules()[i], x_[i]);
+    collect(x_, at.y);
+  }
+  /// Ranks are what they should be at the instant last evaluated: other things are in force since.
+  void remember_ranks();
+  /// The system in one piece that knows what is in force, on the first rank of a run in which things come and go; else null.
+  System* whole() { return watch_ ? watch_->whole() : nullptr; }
 
   const Settings& settings() const override { return plan_.settings; }
   const std::vector<std::string>& columns() const override { return rows_->columns(); }
@@ -31,6 +45,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::unique_ptr<Integrator> make_integrator() override;
   Moment begin() const override;
   Status start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) override;
+  Watch* watch() override { return watch_.get(); }
   void accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) override;
   ConstraintErrors errors() const override { return {glue_->errors().position, glue_->errors().velocity}; }
   std::optional<Energies> energies() override { return energies_; }
@@ -53,6 +68,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   class Stepping;
 
   Status evaluate(Moment& at, VecX<double>& rates) override;
+  Status evaluate_stage(Moment& at, VecX<double>& rates) override;
   Status project(Moment& at) override;
   void normalize(VecX<double>& y) const override;
   /// What is not finite is named by the module that is asked about it next.
@@ -64,10 +80,13 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   void choose_integrator();
   void place_modules();
   void check_modules();
+  void check_watch();
   void make_modules(const Placement& placement);
   void tell_inputs();
+  /// Calls visit(number, coupling) for those that this rank evaluates.
+  template <class Visit>
+  void for_each_coupling(Visit visit);
   void find_rank(Summary& summary);
-  void remember_ranks();
   void keep_account();
   template <class Tell>
   void outside(Tell tell);
@@ -83,11 +102,14 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::unique_ptr<Workshop> workshop_;
   std::unique_ptr<Glue> glue_;
   std::unique_ptr<AssemblyRows> rows_;
+  std::unique_ptr<AssemblyWatch> watch_;  // only if there is something to watch
   const Tableau* tableau_ = nullptr;  // null: the glue steps by a method of its own
 
   States start_, x_, rates_;
   mutable States normalized_;
   long evaluations_ = 0;
+  double evaluated_at_ = 0.0;
+  double strongest_ = 0.0;  // what was left of the weakest row where it was most
   std::optional<Energies> energies_;  // of the last row, until something else is evaluated
   std::vector<double> error_sums_;    // of squares, and numbers, by module
   std::vector<int> error_ends_;

@@ -27,25 +27,31 @@ DriftControl drift_control(const Settings& settings) {
   const auto& entry = chosen_entry(stabilizations(), settings.stabilization, "stabilization");
   DriftControl control;
   control.tolerance = settings.constraint_tolerance;
-  if (entry.info.name == "projection") {
-    control.projects = true;
-  } else if (entry.info.name == "baumgarte") {
-    const Options options = complete_options(entry.info, settings.stabilization);
+  const std::string& name = entry.info.name;
+  const Options options = complete_options(entry.info, settings.stabilization);
+  const auto refuse = [&](const std::string& what) {
+    throw InputError(settings.stabilization.place, what + " works on a system in one piece only",
+                     "projection, position, velocity, baumgarte or none with modules that are solved apart, or glue \"none\"");
+  };
+  if (name == "projection" || name == "position" || name == "velocity") {
+    control.positions = name != "velocity";
+    control.velocities = name != "position";
+    if (options.at("mass") == 0.0) refuse(fmt::format("stabilization '{}' with mass=0", name));
+  } else if (name == "baumgarte") {
     control.on_rate = 2.0 * options.at("alpha");
     control.on_phi = options.at("beta") * options.at("beta");
-  } else if (entry.info.name != "none") {
-    throw InputError(settings.stabilization.place,
-                     fmt::format("stabilization '{}' works on a system in one piece only", entry.info.name),
-                     "projection, baumgarte or none with modules that are solved apart, or glue \"none\"");
+  } else if (name != "none") {
+    refuse(fmt::format("stabilization '{}'", name));
   }
   return control;
 }
 
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, double tolerance, double t, States& x) {
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
+                                bool closely) {
   constexpr int kMostIterations = 10;
-  const double good_enough = 0.01 * tolerance;
-  double before = std::numeric_limits<double>::infinity();
-  Level level = Level::kPosition;
+  const double good_enough = closely ? 0.0 : 0.01 * drift.tolerance;
+  double before = drift.positions ? std::numeric_limits<double>::infinity() : 0.0;
+  Level level = drift.positions ? Level::kPosition : Level::kVelocity;
   for (int i = 0;;) {
     if (Status status = hierarchy.up(t, x, level); !status.ok()) return status;
     const AssemblyErrors& errors = hierarchy.errors();
@@ -55,14 +61,14 @@ Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, double
       ++i;
       hierarchy.down();
       workshop.advance(Level::kPosition, x);
-      level = Level::kVelocity;  // as a rule one correction is enough
+      level = drift.velocities ? Level::kVelocity : Level::kPosition;  // as a rule one correction is enough
       continue;
     }
     if (level == Level::kVelocity && can_improve) {
       level = Level::kPosition;
       continue;
     }
-    if (errors.position > tolerance) {
+    if (drift.positions && errors.position > drift.tolerance) {
       const std::string worst = errors.worst_module < 0
                                     ? "a connection between modules"
                                     : fmt::format("module '{}'", workshop.plan().modules[at(errors.worst_module)].name);
@@ -71,7 +77,7 @@ Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, double
           "the end of its reach",
           worst, errors.position)};
     }
-    if (errors.velocity <= good_enough * errors.speed) return {};
+    if (!drift.velocities || errors.velocity <= good_enough * errors.speed) return {};
     if (level == Level::kPosition) {
       level = Level::kVelocity;
       before = 0.0;

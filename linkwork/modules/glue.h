@@ -22,6 +22,8 @@ class Glue {
     bool own_steps = false;        // does the time stepping itself: step() instead of evaluate()
     bool uses_tableau = false;     // ... with the stages of the chosen Runge-Kutta method
     bool needs_equations = false;  // modules must show their equations of motion
+    bool takes_couplings = false;  // what lies between modules may be more than constraints of two frames and springs,
+                                   // and things may come and go
     std::string exposes;           // what a module has to show, in words
   };
 
@@ -33,11 +35,14 @@ class Glue {
 
   /// Rates of all states of this rank. Parts of the states that the glue takes for functions of the others are made so.
   virtual Status evaluate(double t, States& x, States& rates) = 0;
-  /// Moves states back onto the constraints.
-  virtual Status project(double /*t*/, States& /*x*/) { return {}; }
+  /// Moves states back onto the constraints, if drift control does that. Closely: to rounding, where the tolerance is not good
+  /// enough.
+  virtual Status project(double /*t*/, States& /*x*/, bool /*closely*/) { return {}; }
   /// From `from`, whose rates are given, over h; only glues that do the time stepping.
   virtual Status step(double t, double h, const States& from, const States& rates, States& to);
 
+  /// At the start, which was evaluated: why the run must not begin, or nothing. All ranks come to the same conclusion.
+  virtual Status check_start() { return {}; }
   /// At the last evaluated state.
   const AssemblyErrors& errors() const { return errors_; }
   const std::vector<ConnectionResult>& results() const { return results_; }
@@ -59,6 +64,10 @@ class Glue {
   /// What it goes on with after a step at whose end it is at rest, the same numbers on every rank: for runs that are resumed.
   virtual std::vector<double> memory() const { return {}; }
   virtual void set_memory(const std::vector<double>& /*memory*/) {}
+  /// The hierarchy that has the couplings; null: there are none.
+  virtual Hierarchy* coupled() { return nullptr; }
+  /// Other things are in force in modules and couplings from here on. All ranks call it.
+  virtual void modes_changed() {}
   /// Numbers that a module shows of itself in an evaluation, all modules together.
   virtual int numbers_exposed() const = 0;
 
@@ -78,15 +87,16 @@ struct GlueEntry {
 /// Drift control under a glue: errors are fed back into accelerations, states are moved back, or neither.
 struct DriftControl {
   double on_rate = 0.0, on_phi = 0.0;
-  bool projects = false;
+  bool positions = false, velocities = false;  // which states are moved
   double tolerance = 1e-10;
 };
 /// What the settings ask for. Throws InputError for a stabilization that works in one piece only.
 DriftControl drift_control(const Settings& settings);
 
 /// Moves states onto the constraints of modules and joints together, by the smallest change in the mass metric: positions by
-/// Newton's method, then velocities.
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, double tolerance, double t, States& x);
+/// Newton's method, then velocities. Closely: as far as rounding lets it.
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
+                                bool closely = false);
 
 /// Exchanges the motion of all ports that take part in joints and springs: what glues need that work on motions alone.
 class PortBoard {

@@ -9,8 +9,9 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// At the head of each rank's part of the message: trouble, errors of its modules and of its joints, and whose the largest is.
-enum Head { kTrouble, kPosition, kVelocity, kSpeed, kJointPosition, kJointVelocity, kWeakest, kWorst, kHeadSize };
+/// At the head of each rank's part of the message: trouble, errors of its modules and of its joints, whose the largest is, and
+/// the rank of its groups.
+enum Head { kTrouble, kPosition, kVelocity, kSpeed, kJointPosition, kJointVelocity, kWeakest, kWorst, kRank, kHeadSize };
 
 int message_size(std::size_t ports) {
   const int six = 6 * static_cast<int>(ports);
@@ -20,7 +21,11 @@ int message_size(std::size_t ports) {
 }  // namespace
 
 Hierarchy::Hierarchy(Workshop& workshop)
-    : workshop_(workshop), results_(workshop.plan().connections.size()), spring_potentials_(workshop.plan().springs.size(), 0.0) {
+    : workshop_(workshop),
+      results_(workshop.plan().connections.size()),
+      spring_potentials_(workshop.plan().springs.size(), 0.0),
+      couplings_(workshop.plan().couplings.size()),
+      owners_(couplings_.size(), 0) {
   plan_groups();
 }
 
@@ -32,6 +37,7 @@ void Hierarchy::plan_groups() {
   // For each group, which modules are in it; a joint is eliminated in the first group that has both.
   std::vector<std::vector<char>> holds(count, std::vector<char>(plan.modules.size(), 0));
   std::vector<char> joint_done(plan.connections.size(), 0), link_done(plan.springs.size(), 0);
+  std::vector<char> coupling_done(plan.couplings.size(), 0);
   for (std::size_t g = 0; g < count; ++g) {
     Group& group = groups_[g];
     group.module = tree.nodes[g].module;
@@ -46,13 +52,16 @@ void Hierarchy::plan_groups() {
         for (std::size_t m = 0; m < plan.modules.size(); ++m) holds[g][m] = holds[g][m] || holds[at(child)][m];
     }
     const auto is_in = [&](const PortRef& port) { return port.is_ground() || holds[g][at(port.module)]; };
-    std::vector<int> joints, links;
+    std::vector<int> joints, links, betweens;
     for (std::size_t c = 0; c < plan.connections.size(); ++c)
       if (!joint_done[c] && is_in(plan.connections[c].a) && is_in(plan.connections[c].b))
         joint_done[c] = 1, joints.push_back(static_cast<int>(c));
     for (std::size_t s = 0; s < plan.springs.size(); ++s)
       if (!link_done[s] && is_in(plan.springs[s].a) && is_in(plan.springs[s].b))
         link_done[s] = 1, links.push_back(static_cast<int>(s));
+    for (std::size_t k = 0; k < plan.couplings.size(); ++k)
+      if (!coupling_done[k] && std::ranges::all_of(plan.couplings[k].ports, is_in))
+        coupling_done[k] = 1, betweens.push_back(static_cast<int>(k));
 
     if (group.module >= 0) {
       for (int p = 0; p < plan.modules[at(group.module)].port_count; ++p) group.ports.push_back({group.module, p});
@@ -70,6 +79,16 @@ void Hierarchy::plan_groups() {
       group.rows += connection.row_count();
     }
     for (const int s : links) group.links.push_back({s, position(plan.springs[at(s)].a), position(plan.springs[at(s)].b)});
+    for (const int k : betweens) {
+      const CouplingPlan& coupling = plan.couplings[at(k)];
+      owners_[at(k)] = group.first_rank;
+      if (!is_here(group) && !is_shared(group)) continue;
+      couplings_[at(k)] = std::make_unique<Coupling>(coupling);
+      Between between{k, {}, group.rows};
+      for (const PortRef& port : coupling.ports) between.ports.push_back(position(port));
+      group.betweens.push_back(std::move(between));
+      group.rows += couplings_[at(k)]->row_count();
+    }
     for (std::size_t p = 0; p < group.ports.size(); ++p) {
       bool needed = false;
       for (std::size_t c = 0; c < plan.connections.size(); ++c)
@@ -77,6 +96,9 @@ void Hierarchy::plan_groups() {
             needed || (!joint_done[c] && (plan.connections[c].a == group.ports[p] || plan.connections[c].b == group.ports[p]));
       for (std::size_t s = 0; s < plan.springs.size(); ++s)
         needed = needed || (!link_done[s] && (plan.springs[s].a == group.ports[p] || plan.springs[s].b == group.ports[p]));
+      for (std::size_t k = 0; k < plan.couplings.size(); ++k)
+        needed = needed || (!coupling_done[k] && std::ranges::find(plan.couplings[k].ports, group.ports[p]) !=
+                                                     plan.couplings[k].ports.end());
       if (needed) group.kept.push_back(static_cast<int>(p));
     }
 
@@ -113,12 +135,17 @@ void Hierarchy::plan_groups() {
 }
 
 Status Hierarchy::up(double t, const States& x, Level level) {
-  errors_ = {};
-  weakest_ = 1.0;
-  double* const head = &message_[at(workshop_.rank() == 0 ? 0 : ends_[at(workshop_.rank() - 1)])];
-  std::fill_n(head, +kHeadSize, 0.0);
   workshop_.ask_kinematics(t, x);
   workshop_.ask_response(level);
+  return up_from_answers(t, level);
+}
+
+Status Hierarchy::up_from_answers(double t, Level level) {
+  errors_ = {};
+  weakest_ = 1.0;
+  t_ = t;
+  double* const head = &message_[at(workshop_.rank() == 0 ? 0 : ends_[at(workshop_.rank() - 1)])];
+  std::fill_n(head, +kHeadSize, 0.0);
   head[kWorst] = -1.0;
   for (WorkingModule& at_work : workshop_.modules()) {
     const ModuleErrors errors = at_work.module->errors();
@@ -126,10 +153,11 @@ Status Hierarchy::up(double t, const States& x, Level level) {
     head[kPosition] = std::max(head[kPosition], errors.position);
     head[kVelocity] = std::max(head[kVelocity], errors.velocity);
     head[kSpeed] = std::max(head[kSpeed], errors.speed);
+    weakest_ = std::min(weakest_, at_work.module->weakest());
   }
   if (workshop_.trouble().empty())
     for (Group& group : groups_)
-      if (is_here(group)) eliminate(group, level);
+      if (is_here(group)) eliminate(group, level), head[kRank] += group.rank.rank;
   if (errors_.joint_position > head[kPosition]) head[kWorst] = -1.0;
   head[kTrouble] = workshop_.trouble().empty() ? 0.0 : 1.0;
   head[kJointPosition] = errors_.joint_position;
@@ -140,7 +168,7 @@ Status Hierarchy::up(double t, const States& x, Level level) {
   if (Status status = exchange(); !status.ok()) return status;
   for (Group& group : groups_) {
     if (group.block >= 0 && !is_here(group)) unpack(group);
-    if (is_shared(group)) eliminate(group, level);
+    if (is_shared(group)) eliminate(group, level), total_rank_ += group.rank.rank;
   }
   errors_.position = std::max(errors_.position, errors_.joint_position);
   errors_.velocity = std::max(errors_.velocity, errors_.joint_velocity);
@@ -151,6 +179,7 @@ Status Hierarchy::exchange() {
   workshop_.transport().gather(message_, ends_);
   bool trouble = false;
   double worst = -1.0, largest = 0.0;
+  total_rank_ = 0;
   for (std::size_t r = 0; r < ends_.size(); ++r) {
     const double* const head = &message_[r == 0 ? 0 : at(ends_[r - 1])];
     trouble = trouble || head[kTrouble] != 0.0;
@@ -160,6 +189,7 @@ Status Hierarchy::exchange() {
     errors_.joint_position = std::max(errors_.joint_position, head[kJointPosition]);
     errors_.joint_velocity = std::max(errors_.joint_velocity, head[kJointVelocity]);
     weakest_ = std::min(weakest_, head[kWeakest]);
+    total_rank_ += static_cast<int>(head[kRank]);
     const double error = std::max(head[kPosition], head[kJointPosition]);
     if (error > largest) largest = error, worst = head[kWorst];
   }
@@ -228,25 +258,64 @@ void Hierarchy::evaluate_joints(Group& group, Level level) {
   }
 }
 
+/// Forces that follow from the motion alone.
+void Hierarchy::apply_links(Group& group, Level level) {
+  if (group.links.empty() && group.betweens.empty()) return;
+  group.F_link.setZero();
+  for (const Link& link : group.links) {
+    const SpringLink& spring = workshop_.plan().springs[at(link.spring)];
+    const PortMotion a = link.a < 0 ? resting(spring.ground_a) : group.motion[at(link.a)];
+    const PortMotion b = link.b < 0 ? resting(spring.ground_b) : group.motion[at(link.b)];
+    const SpringForces forces = spring_forces(spring, a, b);
+    if (link.a >= 0) group.F_link.segment<6>(6 * link.a) += forces.on_a;
+    if (link.b >= 0) group.F_link.segment<6>(6 * link.b) += forces.on_b;
+    spring_potentials_[at(link.spring)] = forces.potential;
+  }
+  for (const Between& between : group.betweens) {
+    Coupling& coupling = *couplings_[at(between.coupling)];
+    motion_.clear();
+    for (const int port : between.ports) motion_.push_back(group.motion[at(port)]);
+    coupling.update(t_, motion_);
+    if (level != Level::kAcceleration) continue;
+    const VecX<double>& forces = coupling.forces();
+    for (std::size_t p = 0; p < between.ports.size(); ++p)
+      group.F_link.segment<6>(6 * between.ports[p]) += forces.segment<6>(static_cast<Eigen::Index>(6 * p));
+  }
+  if (level == Level::kAcceleration)
+    group.R.noalias() += group.D * group.F_link;
+  else
+    group.F_link.setZero();
+}
+
+/// The same as evaluate_joints(), of couplings.
+void Hierarchy::evaluate_couplings(Group& group, Level level) {
+  for (const Between& between : group.betweens) {
+    Coupling& coupling = *couplings_[at(between.coupling)];
+    coupling.evaluate_rows(level);
+    for (int r = 0; r < coupling.row_count(); ++r) {
+      const int row = between.first_row + r;
+      double scale = 0.0;
+      for (std::size_t p = 0; p < between.ports.size(); ++p) {
+        const int port = between.ports[p];
+        const auto wrench = coupling.G().row(r).segment<6>(static_cast<Eigen::Index>(6 * p));
+        group.G.row(row).segment<6>(6 * port) = wrench;
+        scale +=
+            wrench.head<3>().squaredNorm() * group.scale[6 * port] + wrench.tail<3>().squaredNorm() * group.scale[6 * port + 3];
+      }
+      group.row_scale[row] = scale;
+      errors_.joint_position = std::max(errors_.joint_position, std::abs(coupling.phi(r)));
+      errors_.joint_velocity = std::max(errors_.joint_velocity, std::abs(coupling.rate(r)));
+      const double asked = level == Level::kAcceleration ? coupling.b(r) : level == Level::kPosition ? coupling.phi(r) : coupling.rate(r);
+      group.rhs[row] = asked - group.G.row(row).dot(group.R);
+    }
+  }
+}
+
 void Hierarchy::eliminate(Group& group, Level level) {
   take_children(group);
-  if (!group.links.empty()) {
-    group.F_link.setZero();
-    for (const Link& link : group.links) {
-      const SpringLink& spring = workshop_.plan().springs[at(link.spring)];
-      const PortMotion a = link.a < 0 ? resting(spring.ground_a) : group.motion[at(link.a)];
-      const PortMotion b = link.b < 0 ? resting(spring.ground_b) : group.motion[at(link.b)];
-      const SpringForces forces = spring_forces(spring, a, b);
-      if (link.a >= 0) group.F_link.segment<6>(6 * link.a) += forces.on_a;
-      if (link.b >= 0) group.F_link.segment<6>(6 * link.b) += forces.on_b;
-      spring_potentials_[at(link.spring)] = forces.potential;
-    }
-    if (level == Level::kAcceleration)
-      group.R.noalias() += group.D * group.F_link;
-    else
-      group.F_link.setZero();
-  }
+  apply_links(group, level);
   evaluate_joints(group, level);
+  evaluate_couplings(group, level);
   if (group.rows > 0) {
     group.GD.noalias() = group.G * group.D;
     group.W.noalias() = group.GD * group.G.transpose();
@@ -305,7 +374,7 @@ void Hierarchy::unpack(Group& group) {
 
 void Hierarchy::down() {
   inconsistency_ = 0.0;
-  inconsistent_ = -1;
+  inconsistent_ = nullptr;
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group)
     if (is_here(*group) || is_shared(*group)) send_down(*group);
 }
@@ -327,12 +396,15 @@ void Hierarchy::send_down(Group& group) {
       const int row = joint.first_row + r;
       result.lambda[at(r)] = group.lambda[row];
       result.dependent[at(r)] = group.dependent[at(row)];
-      if (!group.dependent[at(row)]) continue;
-      double missed = group.rhs[row] - group.W.row(row).dot(group.lambda);
-      if (!group.kept.empty()) missed -= group.GDE.row(row).dot(group.Q_up);
-      if (std::abs(missed) > inconsistency_) inconsistency_ = std::abs(missed), inconsistent_ = joint.connection;
+      look_for_contradiction(group, row, connection.name);
     }
     set_reaction(group.evaluated[j], connection.row_count(), result);
+  }
+  for (const Between& between : group.betweens) {
+    Coupling& coupling = *couplings_[at(between.coupling)];
+    coupling.set_result(group.lambda.segment(between.first_row, coupling.row_count()),
+                        {group.dependent.data() + between.first_row, at(coupling.row_count())});
+    for (int r = 0; r < coupling.row_count(); ++r) look_for_contradiction(group, between.first_row + r, coupling.plan().name);
   }
   if (group.module >= 0) {
     workshop_.module(group.module).Q = group.F;
@@ -346,20 +418,24 @@ void Hierarchy::send_down(Group& group) {
   }
 }
 
-int Hierarchy::rank_sum() {
-  double own = 0.0, shared = 0.0;
-  for (const Group& group : groups_) {
-    if (is_here(group)) own += group.rank.rank;
-    if (is_shared(group)) shared += group.rank.rank;
-  }
-  const auto ranks = static_cast<std::size_t>(workshop_.transport().size());
-  std::vector<double> sums(ranks, 0.0);
-  std::vector<int> ends;
-  for (std::size_t r = 0; r < ranks; ++r) ends.push_back(static_cast<int>(r) + 1);
-  sums[at(workshop_.rank())] = own;
-  workshop_.transport().gather(sums, ends);
-  for (const double sum : sums) shared += sum;
-  return static_cast<int>(shared);
+void Hierarchy::look_for_contradiction(const Group& group, int row, const std::string& whose) {
+  if (!group.dependent[at(row)]) return;
+  double missed = group.rhs[row] - group.W.row(row).dot(group.lambda);
+  if (!group.kept.empty()) missed -= group.GDE.row(row).dot(group.Q_up);
+  if (std::abs(missed) > inconsistency_) inconsistency_ = std::abs(missed), inconsistent_ = &whose;
+}
+
+VecX<double> Hierarchy::accelerations(std::size_t coupling) const {
+  VecX<double> xdd;
+  for (const Group& group : groups_)
+    for (const Between& between : group.betweens) {
+      if (at(between.coupling) != coupling) continue;
+      const VecX<double> all = group.R + group.D * (group.F - group.F_link);
+      xdd.resize(6 * std::ssize(between.ports));
+      for (std::size_t p = 0; p < between.ports.size(); ++p)
+        xdd.segment<6>(static_cast<Eigen::Index>(6 * p)) = all.segment<6>(6 * between.ports[p]);
+    }
+  return xdd;
 }
 
 int Hierarchy::own_rank() const {

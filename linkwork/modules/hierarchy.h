@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "linkwork/linalg/rank.h"
@@ -32,22 +33,32 @@ class Hierarchy {
   /// Asks the modules for their kinematics and responses, and goes up to the top. Trouble anywhere is known to all ranks after
   /// it.
   Status up(double t, const States& x, Level level);
+  /// The same with answers that the modules of this rank have given already, of whatever kind.
+  Status up_from_answers(double t, Level level);
   /// Comes down to the forces on the ports of this rank's modules.
   void down();
 
   const AssemblyErrors& errors() const { return errors_; }
   /// By connection; filled in by down() on ranks that have one of its modules.
   const std::vector<ConnectionResult>& results() const { return results_; }
-  /// Of all connections' rows; known to rank 0 when groups' ranks have been added up, see rank_sum().
-  int rank_sum();
+  /// Of all rows between modules.
+  int total_rank() const { return total_rank_; }
   /// Of the groups that this rank solves.
   int own_rank() const;
+  /// What is left of the weakest row, of modules too; see Rank.
   double weakest() const { return weakest_; }
-  /// The largest acceleration that a dependent row asks for in vain, and its connection; after down().
+  /// The largest acceleration that a dependent row asks for in vain, and whose it is; after down().
   double inconsistency() const { return inconsistency_; }
-  int inconsistent() const { return inconsistent_; }
+  const std::string& inconsistent() const { return *inconsistent_; }
   /// Energy of springs between modules, by spring; known to ranks that have one of its modules.
   const std::vector<double>& spring_potentials() const { return spring_potentials_; }
+  /// By coupling; null on ranks that do not evaluate it. `is_owner`: this rank is the first to.
+  const std::vector<std::unique_ptr<Coupling>>& couplings() const { return couplings_; }
+  bool is_owner(std::size_t coupling) const { return owners_[coupling] == workshop_.rank(); }
+  /// Which rank that is, of each.
+  const std::vector<int>& owners() const { return owners_; }
+  /// Accelerations of a coupling's ports, after down().
+  VecX<double> accelerations(std::size_t coupling) const;
   /// Numbers that the modules of this rank expose in an evaluation.
   int numbers_exposed() const;
 
@@ -64,6 +75,11 @@ class Hierarchy {
     int spring;
     int a, b;
   };
+  struct Between {  // a coupling in a group
+    int coupling;
+    std::vector<int> ports;
+    int first_row;
+  };
   struct Group {
     int module = -1;
     std::vector<int> children;
@@ -73,6 +89,7 @@ class Hierarchy {
     std::vector<int> taken;      // of a leaf: the module's port at each place
     std::vector<Joint> joints;
     std::vector<Link> links;
+    std::vector<Between> betweens;
     int rows = 0;
     int block = -1;  // in the message, if it is the highest on its rank
 
@@ -91,8 +108,11 @@ class Hierarchy {
   void plan_groups();
   void take_children(Group& group);
   void eliminate(Group& group, Level level);
+  void apply_links(Group& group, Level level);
   void evaluate_joints(Group& group, Level level);
+  void evaluate_couplings(Group& group, Level level);
   void send_down(Group& group);
+  void look_for_contradiction(const Group& group, int row, const std::string& whose);
   void pack(const Group& group);
   void unpack(Group& group);
   bool is_here(const Group& group) const { return group.first_rank == workshop_.rank() && group.last_rank == workshop_.rank(); }
@@ -106,9 +126,14 @@ class Hierarchy {
   AssemblyErrors errors_;
   std::vector<ConnectionResult> results_;
   double weakest_ = 1.0;
+  int total_rank_ = 0;
   double inconsistency_ = 0.0;
-  int inconsistent_ = -1;
+  const std::string* inconsistent_ = nullptr;
   std::vector<double> spring_potentials_;
+  std::vector<std::unique_ptr<Coupling>> couplings_;
+  std::vector<int> owners_;             // by coupling
+  std::vector<PortMotion> motion_;      // of a coupling's ports
+  double t_ = 0.0;
 };
 
 }  // namespace linkwork

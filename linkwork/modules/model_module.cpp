@@ -12,6 +12,7 @@
 #include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/modules/module_equations.h"
+#include "linkwork/modules/switched_part.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/limit_watch.h"
 #include "linkwork/simulation/recorder.h"
@@ -36,7 +37,7 @@ class PortedSchur : public Formulation {
       : ports_(std::move(ports)),
         position_rows_(model),
         columns_(port_columns(model.tree, ports_)),
-        loops_(model.tree, ConstraintTerms(model).groups, nullptr, columns_),
+        loops_(model.tree, layout_of(model)->groups, nullptr, columns_),
         Q(VecX<double>::Zero(6 * static_cast<int>(ports_.size()))),
         lambda_(VecX<double>::Zero(model.row_count() + Q.size())) {}
 
@@ -116,6 +117,7 @@ class ModelModule : public Module, private ModuleEquations {
     schur_ = formulation.get();
     equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(formulation), adjusting(model_));
     stabilization_ = adjusting(model_);
+    switched_ = std::make_unique<SwitchedPart>(model_, *equations_);
     state_.q.resize(nq());
     state_.v.resize(nv());
     vdot_ = VecX<double>::Zero(nv());
@@ -140,21 +142,24 @@ class ModelModule : public Module, private ModuleEquations {
   }
 
   int port_count() const override { return static_cast<int>(schur_->ports().size()); }
-  int state_size() const override { return nq() + nv() + 1; }
-  int controlled_size() const override { return nq() + nv(); }
+  /// q, v, states of the user's own, work.
+  int state_size() const override { return nq() + nv() + nz() + 1; }
+  int controlled_size() const override { return nq() + nv() + nz(); }
 
   void start(VecX<double>& x) override {
     x = VecX<double>::Zero(state_size());
     AssemblyReport report;
     const State own = start_values_.empty() ? assemble(model_, report) : given_start();
-    x << own.q, own.v, 0.0;
+    x << own.q, own.v, VecX<double>::Zero(nz()), 0.0;
+    for (int k = 0; k < nz(); ++k) x[nq() + nv() + k] = model_.states[static_cast<std::size_t>(k)].start;
   }
 
   Status kinematics(double t, const VecX<double>& x, std::span<PortMotion> ports) override {
     state_.t = t;
     state_.q = x.head(nq());
     state_.v = x.segment(nq(), nv());
-    state_.work = x[nq() + nv()];
+    state_.z = x.segment(nq() + nv(), nz());
+    state_.work = x[nq() + nv() + nz()];
     System& system = equations_->system();
     system.update(state_);
     twists_.resize(ports.size());
@@ -193,7 +198,10 @@ class ModelModule : public Module, private ModuleEquations {
     System& system = equations_->system();
     schur_->Q = Q;
     schur_->finish(system, vdot_, lambda_);
-    if (level == Level::kAcceleration) return rates(vdot_, lambda_, Q, out);
+    if (level == Level::kAcceleration) {
+      if (switched_->load_count() > 0) switched_->find(lambda_, own_dependent());
+      return rates(vdot_, lambda_, Q, out);
+    }
     if (level == Level::kPosition) {
       vdot_ = -vdot_;
       displace(vdot_, out);
@@ -240,6 +248,7 @@ class ModelModule : public Module, private ModuleEquations {
 
   int dof() const override { return nv() - rank(); }
   int rank() const override { return schur_->loops().rank().rank; }
+  double weakest() const override { return schur_->loops().rank().weakest; }
   std::vector<std::string> redundant() const override {
     const std::vector<char>& dependent = schur_->loops().dependent();
     std::vector<std::string> names;
@@ -251,17 +260,24 @@ class ModelModule : public Module, private ModuleEquations {
   std::vector<double> memory() const override { return equations_->system().memory(); }
   void set_memory(const std::vector<double>& memory) override { equations_->system().set_memory(memory); }
 
+  SwitchedPart* switched() override { return switched_.get(); }
   ModuleEquations* equations() override { return this; }
 
  private:
+  std::vector<char> own_dependent() const {
+    const std::vector<char>& all = schur_->loops().dependent();
+    return {all.begin(), all.begin() + model_.row_count()};
+  }
   int nq() const { return model_.tree.nq; }
   int nv() const { return model_.tree.nv; }
+  int nz() const { return static_cast<int>(model_.states.size()); }
 
   std::vector<NodeFrame> port_frames(const std::vector<FrameSpec>& ports) const {
     std::vector<NodeFrame> frames;
     for (const FrameSpec& port : ports) {
       const auto body = std::ranges::find(model_.bodies, port.body, &Body::name);
-      frames.push_back({body->node, body->X_NB * Pose<double>{port.rotation.toRotationMatrix(), port.at}});
+      frames.push_back({body->node, body->X_NB * Pose<double>{port.rotation.toRotationMatrix(), port.at},
+                        static_cast<int>(body - model_.bodies.begin())});
     }
     return frames;
   }
@@ -330,7 +346,8 @@ class ModelModule : public Module, private ModuleEquations {
       const auto at = static_cast<Eigen::Index>(6 * p);
       power += Q.segment<3>(at).dot(twists_[p].w) + Q.segment<3>(at + 3).dot(twists_[p].v);
     }
-    xdot[nq() + nv()] = power;
+    system.state_rates({xdot.data() + nq() + nv(), model_.states.size()});
+    xdot[nq() + nv() + nz()] = power;
     return {};
   }
 
@@ -339,6 +356,7 @@ class ModelModule : public Module, private ModuleEquations {
   PortedSchur* schur_ = nullptr;
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Stabilization> stabilization_;
+  std::unique_ptr<SwitchedPart> switched_;
   State state_;
   std::vector<Twist<double>> twists_;
   VecX<double> vdot_, lambda_, bias_;

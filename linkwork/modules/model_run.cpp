@@ -10,6 +10,7 @@
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/one_piece.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/design_fit.h"
 #include "linkwork/transport/thread_team.h"
 
 namespace linkwork {
@@ -21,7 +22,7 @@ Summary run_in_one_piece(const Spec& spec, Transport& world, const ModelRunOptio
     throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
                      spec.modules.empty() ? "a model made of modules" : "a glue other than none");
   if (world.rank() != 0) return {};
-  const auto model = std::make_shared<const Model>(build_model(spec));
+  const auto model = std::make_shared<const Model>(fitted_model(spec));
   Simulation simulation(model);
   if (options.from != nullptr) simulation.restore(*options.from);
   return simulation.run(prepare({simulation, model, nullptr, world}));
@@ -59,15 +60,17 @@ AssemblyPlan plan_with(const Spec& spec, const OwnModules& modules) {
   return plan;
 }
 
-Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, const std::shared_ptr<const Model>& model, Transport& transport,
-                    const SavedRun* from, const Prepare& prepare) {
+Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, Transport& transport, const SavedRun* from,
+                    const Prepare& prepare) {
+  const std::shared_ptr<const Model>& model = plan.whole;
   auto made = std::make_unique<AssemblySystem>(plan, glue, transport);
   AssemblySystem& system = *made;
   Simulation simulation(std::move(made));
   if (from != nullptr) simulation.restore(*from);
   Observer observer = prepare({simulation, model, &system, transport});
   if (transport.rank() != 0) return simulation.run(observer);
-  PieceComparison comparison(*model, system.columns(), system.glue_is_exact());
+  PieceComparison comparison(*model, system.columns(), system.glue_is_exact(),
+                             [&system] { return system.whole(); });
   if (from != nullptr) comparison.resume(from->summary.modules->pretty, from->outputs);
   compare(comparison, observer);
   Summary summary = simulation.run(observer);
@@ -95,16 +98,14 @@ Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& opt
   AssemblyPlan plan = plan_with(spec, options.modules);
   if (options.threads > 1 && world.size() > 1)
     throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
-  std::unique_ptr<const Model> whole;
-  start_together(plan, spec, world, whole);
-  const std::shared_ptr<const Model> model = std::move(whole);
+  start_together(plan, spec, world);
   // More threads than modules would only wait.
   const int threads = std::min(options.threads, std::max(1, static_cast<int>(plan.modules.size())));
-  if (world.size() > 1 || threads == 1) return run_on_rank(plan, glue, model, world, options.from, prepare);
+  if (world.size() > 1 || threads == 1) return run_on_rank(plan, glue, world, options.from, prepare);
   Summary summary;
   ThreadTeam team(threads);
   team.run([&](Transport& transport) {
-    Summary own = run_on_rank(plan, glue, model, transport, options.from, prepare);
+    Summary own = run_on_rank(plan, glue, transport, options.from, prepare);
     if (transport.rank() == 0) summary = std::move(own);
   });
   summary.threads = threads;
@@ -123,9 +124,8 @@ LiveRun make_live_run(const Spec& spec, const OwnModules& modules) {
   live.is_one_piece = false;
   live.transport = std::make_unique<InProcess>();
   AssemblyPlan plan = plan_with(spec, modules);
-  std::unique_ptr<const Model> whole;
-  start_together(plan, spec, *live.transport, whole);
-  live.model = std::move(whole);
+  start_together(plan, spec, *live.transport);
+  live.model = plan.whole;
   live.simulation = std::make_unique<Simulation>(std::make_unique<AssemblySystem>(std::move(plan), glue, *live.transport));
   return live;
 }

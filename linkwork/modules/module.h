@@ -11,6 +11,7 @@
 
 namespace linkwork {
 
+class SwitchedPart;
 struct ModuleEquations;
 
 /// Motion of a port: where its frame is and how it moves, in world axes.
@@ -94,6 +95,8 @@ class Module {
   /// Velocities less independent constraints, at the state of the last response().
   virtual int dof() const { return 0; }
   virtual int rank() const { return 0; }
+  /// What is left of its weakest row there, see Rank.
+  virtual double weakest() const { return 1.0; }
   virtual std::vector<std::string> redundant() const { return {}; }
 
   /// What its output depends on beside the state: turns that angles have made so far. Given back to a module of the same kind
@@ -101,6 +104,8 @@ class Module {
   virtual std::vector<double> memory() const { return {}; }
   virtual void set_memory(const std::vector<double>& /*memory*/) {}
 
+  /// For what comes and goes, in it or elsewhere: null if the module cannot be told.
+  virtual SwitchedPart* switched() { return nullptr; }
   /// For glues that need more than the three questions: the equations of motion themselves. Null: the module does not show them.
   virtual ModuleEquations* equations() { return nullptr; }
 };

@@ -47,6 +47,12 @@ double OnePiece::difference(std::span<const double> row) {
   return difference / largest;
 }
 
+void OnePiece::follow(System& other) {
+  equations_.set_modes(other.modes());
+  equations_.system().branches() = other.branches();
+  equations_.system().hold_branches(other.holds_branches());
+}
+
 namespace {
 
 /// How many rows of a run are compared.
@@ -58,8 +64,9 @@ constexpr double kNearlySingular = 1e-5;
 
 }  // namespace
 
-PieceComparison::PieceComparison(const Model& model, const std::vector<std::string>& columns, bool exact)
-    : model_(model), columns_(columns), exact_(exact) {
+PieceComparison::PieceComparison(const Model& model, const std::vector<std::string>& columns, bool exact,
+                                 std::function<System*()> modes)
+    : model_(model), columns_(columns), exact_(exact), modes_(std::move(modes)) {
   begin_anew();
   const double rows = std::ceil(model.settings.end / model.settings.output_every);
   stride_ = std::max(1L, static_cast<long>(rows / kComparedRows));
@@ -69,6 +76,7 @@ PieceComparison::PieceComparison(const Model& model, const std::vector<std::stri
 
 std::string PieceComparison::object_to(std::span<const double> row) {
   if (rows_++ % stride_ != 0) return {};
+  if (System* const whole = modes_ ? modes_() : nullptr) one_piece_->follow(*whole);
   const double difference = one_piece_->difference(row);
   largest_ = std::max(largest_, difference);
   if (!exact_ || !(difference > kNoticeable) || one_piece_->weakest() < kNearlySingular || !meets_constraints(row)) return {};

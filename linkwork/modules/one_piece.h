@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,8 @@ class OnePiece {
   /// The largest difference of an acceleration, relative to the largest acceleration there (or 1). NaN if the system in one piece
   /// has no answer.
   double difference(std::span<const double> row);
+  /// The same is in force as in another system of this model.
+  void follow(System& other);
   /// Which acceleration of the last row differs most: a column.
   const std::string& where() const { return columns_[worst_]; }
   /// How far its constraints were from a singular position there, see Rank.
@@ -41,8 +44,9 @@ class OnePiece {
 /// difference, so that it makes no difference whether the run was interrupted.
 class PieceComparison {
  public:
-  /// `exact`: the glue claims to give the accelerations of the system in one piece.
-  PieceComparison(const Model& model, const std::vector<std::string>& columns, bool exact);
+  /// `exact`: the glue claims to give the accelerations of the system in one piece. `modes` gives the system that knows what is
+  /// in force at the time, or null.
+  PieceComparison(const Model& model, const std::vector<std::string>& columns, bool exact, std::function<System*()> modes = {});
 
   /// Goes on where an earlier run ended.
   void resume(double largest, long rows) { largest_ = largest, rows_ = rows; }
@@ -59,6 +63,7 @@ class PieceComparison {
   const Model& model_;
   const std::vector<std::string>& columns_;
   bool exact_;
+  std::function<System*()> modes_;
   std::unique_ptr<OnePiece> one_piece_;
   std::vector<std::size_t> errors_;  // columns
   double largest_ = 0.0;

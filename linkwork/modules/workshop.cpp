@@ -34,7 +34,11 @@ WorkingModule& Workshop::module(int index) {
 }
 
 void Workshop::report(const WorkingModule& module, const std::string& trouble) {
-  if (trouble_.empty()) trouble_ = fmt::format("module '{}': {}", module.name, trouble);
+  report(fmt::format("module '{}'", module.name), trouble);
+}
+
+void Workshop::report(const std::string& who, const std::string& trouble) {
+  if (trouble_.empty()) trouble_ = who + ": " + trouble;
 }
 
 std::string Workshop::everyones_trouble() {

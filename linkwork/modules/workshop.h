@@ -57,6 +57,8 @@ class Workshop {
   const std::string& trouble() const { return trouble_; }
   void clear_trouble() { trouble_.clear(); }
   void report(const WorkingModule& module, const std::string& trouble);
+  /// Of what lies between modules: "connection 'gear'".
+  void report(const std::string& who, const std::string& trouble);
   /// What went wrong on any rank; empty if nothing did. All ranks call it.
   std::string everyones_trouble();
 

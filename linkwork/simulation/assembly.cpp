@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "linkwork/dynamics/diagnosis.h"
+#include "linkwork/simulation/limited_closing.h"
 #include "linkwork/simulation/loop_closing.h"
 
 namespace linkwork {
@@ -97,10 +98,13 @@ std::optional<Model> with_wished_velocities(const Model& model) {
 class Assembler {
  public:
   explicit Assembler(const Model& model) : model_(model), closing_(model), joint_of_(model.tree.nodes.size(), nullptr) {
+    std::vector<std::size_t> node_of(static_cast<std::size_t>(model.tree.nv), 0);  // by the first velocity of a node
+    for (std::size_t i = 1; i < joint_of_.size(); ++i)
+      if (const Node& node = model.tree.nodes[i]; velocity_count(node.kind) > 0) node_of[static_cast<std::size_t>(node.v)] = i;
     for (const Joint& joint : model.joints) {
       if (joint.cut) continue;
-      for (std::size_t i = 1; i < joint_of_.size(); ++i)
-        if (std::ranges::find(joint.v, model.tree.nodes[i].v) != joint.v.end()) joint_of_[i] = &joint;
+      for (const int v : joint.v)
+        if (const std::size_t node = node_of[static_cast<std::size_t>(v)]; node != 0) joint_of_[node] = &joint;
       if (!joint.v.empty() || joint.kind->nv() == 0) continue;
       // A joint with a quaternion that the tree enters from its child.
       const int a = joint.parent.node, b = joint.child.node;
@@ -167,10 +171,25 @@ class Assembler {
       LoopClosing with_wishes(*wished);
       if (try_all(with_wishes, is_closed ? kNone : kFew)) return;
     }
-    if (is_closed)
+    if (is_closed) {
       state = given;
-    else if (!try_all(closing_, kMany))
-      refuse(closing_.system().terms().phi, "closed", "position");
+      return;
+    }
+    const bool closed = try_all(closing_, kMany);
+    if (LimitedClosing::can_take(model_) && keep_limits(given, {&defaults, &alike}, closed, state)) return;
+    if (!closed) refuse(closing_.system().terms().phi, "closed", "position");
+  }
+
+  /// Loops that are not closed yet, or by joints beyond their limits, are tried in another way.
+  bool keep_limits(const State& given, std::initializer_list<const Willingness*> movable, bool closed, State& state) {
+    const bool has_limits = std::ranges::any_of(model_.joints, [](const Joint& joint) { return joint.limits.has_value(); });
+    if (closed && (!has_limits || LimitedClosing(model_, in_loops_).keeps_limits(state))) return true;
+    for (const Willingness* some : movable) {
+      std::vector<char> nodes;
+      for (const double willing : some->nodes) nodes.push_back(willing != 0.0);
+      if (LimitedClosing(model_, nodes).close(given, state)) return true;
+    }
+    return false;
   }
 
   /// Likewise.

@@ -23,7 +23,8 @@ struct AssemblyReport {
 /// Finds q and v that satisfy the constraints near what the user gave. Joints outside all loops stay as they are; joints with
 /// fixed = true keep their position, and their velocity if one is given. What was given, also of joints that are cut, stays as it
 /// is if moving the others is enough, and is moved little if it is not. Joints with springs are moved only if those without are
-/// not enough. A good start is left as it is. Throws InputError naming the closures that cannot be met.
+/// not enough. Where loops could be closed within the limits of joints, they are. A good start is left as it is. Throws
+/// InputError naming the closures that cannot be met.
 State assemble(const Model& model, AssemblyReport& report);
 
 /// "the start was off by 0.16; assembly moved q.D by 0.23 and 2 more"; of what was given it says both values.

@@ -77,6 +77,7 @@ CheckReport check(const Model& model) {
   report.rows = model.row_count();
   report.closures = closures_of(model);
   report.assembly = simulation.assembly();
+  report.warnings = model.warnings;
   check_limits(model, system, report);
   report.formulation = is_auto ? automatic.choice.name : model.settings.formulation.name;
   report.formulation_reason = is_auto ? "auto: " + automatic.reason : "as the model asks";

@@ -9,6 +9,7 @@
 
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/simulation/configuration_distance.h"
+#include "linkwork/simulation/design_fit.h"
 #include "linkwork/simulation/simulation.h"
 
 namespace linkwork {
@@ -58,7 +59,7 @@ class Sampler {
 Trial simulate(const Spec& spec, const ConfigurationDistance& distance, double most_seconds, const StepObserver& on_step) {
   Trial trial;
   try {
-    const Model model = build_model(spec);
+    const Model model = fitted_model(spec);
     Simulation simulation(model);
     Sampler sampler(simulation.columns(), distance.columns());
     const Clock::time_point deadline =
@@ -137,7 +138,7 @@ class Comparing {
   Comparison run() {
     result_.model = problems_.front().spec.name;
     result_.end = problems_.front().spec.settings.end;
-    for (const Problem& problem : problems_) models_.push_back(build_model(problem.spec));
+    for (const Problem& problem : problems_) models_.push_back(fitted_model(problem.spec));
     for (std::size_t i = 0; i < problems_.size(); ++i) plan_runs(i);
     for (std::size_t i = 0; i < problems_.size(); ++i) {
       const ConfigurationDistance distance(models_[i]);

@@ -28,11 +28,11 @@ const Joint* joint_with_armature(const Model& model) {
 }
 
 /// By group: not those of clusters so large that choosing their independent coordinates would take longer than it could save, and
-/// none where constraints come and go, or stand at velocity level, or joints have armatures.
+/// none where constraints come and go, or stand at velocity level.
 std::vector<char> embeddable(const Model& model, std::span<const ForceColumns> groups) {
   constexpr int kMostRows = 250;
   const bool is_permanent = !model.has_events() && std::ranges::all_of(model.rows, &ConstraintRow::is_permanent);
-  if (!is_permanent || joint_with_armature(model) != nullptr) return std::vector<char>(groups.size(), 0);
+  if (!is_permanent) return std::vector<char>(groups.size(), 0);
   const std::vector<int> cluster = loop_clusters(model.tree, groups);
   std::vector<int> rows(groups.size(), 0);
   for (std::size_t g = 0; g < groups.size(); ++g) rows[static_cast<std::size_t>(cluster[g])] += groups[g].columns();
@@ -53,7 +53,7 @@ void check_no_armature(const Model& model) {
     throw InputError(
         model.settings.coordinates.place,
         "coordinates '" + model.settings.coordinates.name + "' cannot be used with the armature of joint '" + joint->name + "'",
-        "the coordinates 'TA'");
+        "the coordinates 'TA' or 'CE'");
 }
 
 std::vector<CatalogInfo> coordinate_choices() {
@@ -75,7 +75,7 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   aba_inertias(model.tree, system.work());
   const bool has_inertia = system.work().massless_node == 0;
   const std::vector<ForceColumns>& groups = system.terms().groups;
-  const LoopElimination loops(model.tree, groups);
+  const LoopElimination& loops = layout_of(model)->elimination(model.tree);
   const std::vector<char> considered = embeddable(model, groups);
   Compounds compounds(model.tree, groups, considered);
   compounds.update_rows(model.tree, system.work(), groups);
@@ -109,7 +109,7 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
 
 double predict_free_body_cost(const Model& model) {
   const Model free = fully_augmented(model);
-  const LoopElimination joints(free.tree, ConstraintTerms(free).groups);
+  const LoopElimination& joints = layout_of(free)->elimination(free.tree);
   double cost = tree_cost(free);
   for (double of_group : joints.costs()) cost += of_group;
   return cost;

@@ -8,7 +8,7 @@ namespace linkwork {
 /// Which coordinates a system can be solved in.
 std::vector<CatalogInfo> coordinate_choices();
 
-/// Throws InputError if a joint has an armature: it belongs to a coordinate of the tree, which FA and CE do not have.
+/// Throws InputError if a joint has an armature: it belongs to a coordinate of the tree, which FA does not have.
 void check_no_armature(const Model& model);
 
 /// What an evaluation of the equations of motion costs in each kind of coordinates, in machine instructions: estimates by

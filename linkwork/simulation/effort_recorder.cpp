@@ -32,8 +32,22 @@ EffortRecorder::EffortRecorder(const Model& model) : model_(model) {
     for (const auto& [component, unit] : force.kind->components)
       columns_.push_back(
           {std::string(force.kind->prefix) + "." + force.label + (component.empty() ? "" : "." + component), unit});
+  for (const CustomForce& force : model.custom_forces)
+    for (const std::string& on : force.columns) add_custom_columns(force, on);
   add_joints();
   add_workers();
+}
+
+void EffortRecorder::add_custom_columns(const CustomForce& force, const std::string& on) {
+  const std::string name = "." + force.name + "." + on;
+  if (std::ranges::find(model_.bodies, on, &Body::name) != model_.bodies.end()) {
+    for (const char* const component : {"fx", "fy", "fz"}) columns_.push_back({"load" + name + "." + component, "N"});
+    for (const char* const component : {"tx", "ty", "tz"}) columns_.push_back({"load" + name + "." + component, "N m"});
+    return;
+  }
+  for (const Joint& joint : model_.joints)
+    for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k)
+      if (coordinate_name(joint, joint.kind->velocities[k]) == on) columns_.push_back({"effort" + name, effort_unit(joint, k)});
 }
 
 /// A force may have the name of a joint: that of the joint is then told apart by a word.
@@ -42,6 +56,10 @@ void EffortRecorder::add_joints() {
   for (const Force& force : model_.forces) forces.insert(force.label);
   std::vector<Column> powers;
   for (const Force& force : model_.forces) powers.push_back({"power." + force.label, "W"});
+  for (const CustomForce& force : model_.custom_forces) {
+    forces.insert(force.name);
+    powers.push_back({"power." + force.name, "W"});
+  }
   for (std::size_t j = 0; j < model_.joints.size(); ++j) {
     const Joint& joint = model_.joints[j];
     if (joint.stiffness == 0.0 && joint.damping == 0.0 && joint.friction == 0.0) continue;
@@ -83,8 +101,10 @@ void EffortRecorder::append(EquationsOfMotion& equations, std::vector<double>& r
     if (count > 0) force.kind->read(force, system, {to, count});
     to += static_cast<std::ptrdiff_t>(count);
   }
+  to = std::ranges::copy(system.custom_loads(), to).out;
   powers_.clear();
   for (std::size_t k = 0; k < model_.forces.size(); ++k) powers_.push_back(system.power_of(k));
+  powers_.insert(powers_.end(), system.custom_powers().begin(), system.custom_powers().end());
   for (const std::size_t j : joints_) {
     const Joint& joint = model_.joints[j];
     std::array<double, 7> q{};

@@ -25,6 +25,7 @@ class EffortRecorder {
     std::vector<int> rows;
     std::vector<std::size_t> frictions;
   };
+  void add_custom_columns(const CustomForce& force, const std::string& on);
   void add_joints();
   void add_workers();
 

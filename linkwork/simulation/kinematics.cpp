@@ -132,6 +132,7 @@ Status KinematicSystem::start(Moment& at, VecX<double>& rates, Summary& summary,
   summary.stabilization = summary.integrator = "none";
   summary.energy_drift = std::numeric_limits<double>::quiet_NaN();
   summary.notes = model_->notes;
+  summary.warnings = model_->warnings;
   if (model_->has_events())
     summary.notes.emplace_back("events, contacts and friction are not looked at: constraints are those of the start throughout");
   if (Status status = equations_->evaluate(at, rates); !status.ok()) return status;
@@ -157,27 +158,33 @@ ConstraintErrors KinematicSystem::errors() const {
   return {terms.phi.cwiseAbs().maxCoeff(), is_singular() ? 0.0 : terms.rate.cwiseAbs().maxCoeff()};
 }
 
-/// A determinant that changes its sign tells that a singular position was passed.
+void KinematicSystem::keep_rows() {
+  rows_there_ = model_->units.row.cwiseInverse().asDiagonal() * equations_->system().jacobian();
+}
+
+/// Where rank is lost all determinants of as many rows as there are velocities vanish, and beyond it they have other signs than
+/// before. The sum of their products, here and at regular_, is det(A' A_there) (Cauchy and Binet): the rows that are strong decide,
+/// whichever of redundant ones these are.
+bool KinematicSystem::changes_side() {
+  if (rows_there_.size() == 0) return false;
+  const MatX<double> rows = model_->units.row.cwiseInverse().asDiagonal() * equations_->system().jacobian();
+  const Eigen::PartialPivLU<MatX<double>> lu(rows.transpose() * rows_there_);
+  const bool is_odd = (lu.matrixLU().diagonal().array() < 0.0).count() % 2 != 0;
+  return is_odd != (lu.permutationP().determinant() < 0);
+}
+
 void KinematicSystem::watch_singularities(const Moment& at, const VecX<double>& rates, Remarks& remarks) {
+  if (is_singular() && regular_.y.size() > 0) return;
   if (!is_singular()) {
-    const Solution& solution = equations_->solution();
-    if (watched_rows_.empty())
-      for (int i = 0; i < model_->row_count(); ++i)
-        if (!solution.dependent[static_cast<std::size_t>(i)]) watched_rows_.push_back(i);
-    const MatX<double>& A = equations_->system().jacobian();
-    const int n = model_->tree.nv;
-    MatX<double> square(n, n);
-    for (int k = 0; k < n; ++k) square.row(k) = A.row(watched_rows_[static_cast<std::size_t>(k)]);
-    const double side = n > 0 ? square.partialPivLu().determinant() : 1.0;
-    if (side * side_ < 0.0)
+    if (changes_side())
       warn_of_singularity(at.t,
                           fmt::format("a singular position was passed between t = {:.6g} and {:.6g} s: branches meet there, and "
                                       "the motion went on as it came",
                                       regular_.t, at.t),
                           remarks);
-    side_ = side;
+    keep_rows();
   }
-  if (!is_singular() || regular_.y.size() == 0) regular_ = at, regular_rates_ = rates;
+  regular_ = at, regular_rates_ = rates;
 }
 
 void KinematicSystem::warn_of_singularity(double t, std::string text, Remarks& remarks) {
@@ -202,13 +209,13 @@ Status KinematicSystem::record(double t, const std::string& objection, std::vect
 void KinematicSystem::save(const Moment& at, SavedRun& saved) {
   const auto numbers = [](const VecX<double>& x) { return std::vector<double>(x.begin(), x.end()); };
   saved.parts = {{numbers(at.y), equations_->system().memory()}, {numbers(regular_.y), numbers(regular_rates_)}};
-  saved.parts[1].x.insert(saved.parts[1].x.end(), {regular_.t, side_, static_cast<double>(singularities_)});
+  saved.parts[1].x.insert(saved.parts[1].x.end(), {regular_.t, static_cast<double>(singularities_)});
 }
 
 bool KinematicSystem::accepts(const SavedRun& saved) {
   const std::ptrdiff_t size = begin().y.size();
   return saved.parts.size() == 2 && std::ssize(saved.parts[0].x) == size &&
-         saved.parts[0].memory.size() == equations_->system().memory().size() && std::ssize(saved.parts[1].x) == size + 3 &&
+         saved.parts[0].memory.size() == equations_->system().memory().size() && std::ssize(saved.parts[1].x) == size + 2 &&
          std::ssize(saved.parts[1].memory) == size;
 }
 
@@ -217,11 +224,13 @@ Status KinematicSystem::restore(const SavedRun& saved, Moment& at, VecX<double>&
     return VecX<double>(Eigen::Map<const VecX<double>>(x.data(), begin().y.size()));
   };
   const std::vector<double>& more = saved.parts[1].x;
-  regular_ = {more[more.size() - 3], vector(more)};
+  regular_ = {more[more.size() - 2], vector(more)};
   regular_rates_ = vector(saved.parts[1].memory);
-  side_ = more[more.size() - 2];
   singularities_ = static_cast<int>(more.back());
   equations_->system().set_memory(saved.parts[0].memory);
+  Moment before = regular_;
+  if (Status status = equations_->evaluate(before, rates); !status.ok()) return status;
+  if (!is_singular()) keep_rows();
   at = {saved.t, vector(saved.parts[0].x)};
   return equations_->evaluate(at, rates);
 }

@@ -39,6 +39,8 @@ class KinematicSystem : public MovingSystem {
   void close_start();
   void check_freedom();
   bool is_singular() const { return equations_->solution().rank.rank < model_->tree.nv; }
+  void keep_rows();
+  bool changes_side();
   void watch_singularities(const Moment& at, const VecX<double>& rates, Remarks& remarks);
   void warn_of_singularity(double t, std::string text, Remarks& remarks);
 
@@ -49,8 +51,7 @@ class KinematicSystem : public MovingSystem {
   State start_;
   Moment regular_;  // the last one at which the rates are determined, from which positions are predicted
   VecX<double> regular_rates_;
-  std::vector<int> watched_rows_;  // independent at the start: their determinant tells on which side of a singularity we are
-  double side_ = 0.0;
+  MatX<double> rows_there_;  // the Jacobian at regular_, rows in their units
   int singularities_ = 0;
 };
 

@@ -81,6 +81,7 @@ Status MechanismSystem::start(Moment& at, VecX<double>& rates, Summary& summary,
   summary.stabilization = methods_.stabilization.name;
   summary.integrator = settings().integrator.name;
   summary.notes = model_->notes;
+  summary.warnings = model_->warnings;
   if (!assembly_.moved.empty()) summary.notes.push_back(describe(assembly_));
   summary.notes.insert(summary.notes.end(), methods_.notes.begin(), methods_.notes.end());
 

@@ -81,7 +81,6 @@ std::optional<EmbeddingChoice> chosen_embedding(const Model& model, const State&
   if (settings.coordinates.name == "CE") {
     check_embedding(settings, integrator);
     check_permanent(model, "coordinates 'CE'", settings.coordinates.place, "the coordinates 'TA' or 'FA'");
-    check_no_armature(model);
     EmbeddingChoice all = embed_all(model);
     all.analytic = options.at("analytic") != 0.0;
     return all;

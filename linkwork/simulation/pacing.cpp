@@ -1,8 +1,12 @@
 #include "linkwork/simulation/pacing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <thread>
+
+#include "linkwork/model/spec.h"
 
 namespace linkwork {
 
@@ -47,6 +51,17 @@ RealTimeSummary Pacing::summary() const {
   if (summary.steps > 0) summary.lateness_mean = lateness_sum_ / static_cast<double>(summary.steps);
   if (elapsed > 0.0) summary.busy = 1.0 - waited_ / elapsed;
   return summary;
+}
+
+void check_pace(double factor, const Settings& settings, bool fixed_steps) {
+  constexpr double kLongest = 1e9;  // s
+  const Place place{"--realtime", 0, 0};
+  if (!(factor > 0.0)) throw InputError(place, fmt::format("the factor is {}", factor), "a positive number");
+  if (!(settings.end / factor <= kLongest))
+    throw InputError(place, fmt::format("{} s would take {:.3g} s", settings.end, settings.end / factor), "a larger factor");
+  if (fixed_steps) return;
+  throw InputError(place, fmt::format("integrator '{}' chooses its own steps, which no clock can pace", settings.integrator.name),
+                   "an integrator of fixed steps, such as rk4 or semi-implicit-euler, and --step");
 }
 
 }  // namespace linkwork

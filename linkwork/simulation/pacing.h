@@ -7,6 +7,8 @@
 
 namespace linkwork {
 
+struct Settings;
+
 /// Keeps a run from being faster than the clock on the wall, and takes note of where it is slower.
 class Pacing {
  public:
@@ -30,5 +32,8 @@ class Pacing {
   double waited_ = 0.0, lateness_sum_ = 0.0;
   RealTimeSummary summary_;
 };
+
+/// Throws InputError unless a run of these settings can keep pace.
+void check_pace(double factor, const Settings& settings, bool fixed_steps);
 
 }  // namespace linkwork

@@ -29,7 +29,7 @@ Recorder::Recorder(const Model& model, bool forces) : model_(&model) {
   for (const Input& input : model.inputs)
     if (inputs_ && !input.is_copy) add("u." + input.name, "");
   for (const UserState& state : model.states)
-    if (states_) add("z." + state.name, "");
+    if (states_ && !state.is_copy) add("z." + state.name, "");
   for (const char* const energy : {"kinetic", "potential", "total"}) add(std::string("energy.") + energy, "J");
   for (const char* const error : {"position", "velocity"}) add(std::string("error.") + error, "");
   for (const Sensor& sensor : model.sensors)
@@ -77,7 +77,7 @@ void Recorder::add_reaction_columns() {
     const auto add_axes = [&](const std::string& name) {
       for (const char* const axis : kAxes) add((torque ? "torque." : "force.") + name + "." + axis, torque ? "N m" : "N");
     };
-    for (std::size_t j : reactions_->known_joints()) add_axes(model_->joints[j].name);
+    for (const Joint& joint : model_->joints) add_axes(joint.name);
     for (std::size_t c : reactions_->other_closures()) add_axes(model_->frame_closures[c].name);
   }
 }
@@ -95,7 +95,8 @@ void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double
   if (efforts_) efforts_->append(equations, out);
   for (std::size_t k = 0; inputs_ && k < model_->inputs.size(); ++k)
     if (!model_->inputs[k].is_copy) out.push_back(system.input(static_cast<int>(k)).value);
-  for (std::size_t k = 0; states_ && k < model_->states.size(); ++k) out.push_back(system.user_state(static_cast<int>(k)));
+  for (std::size_t k = 0; states_ && k < model_->states.size(); ++k)
+    if (!model_->states[k].is_copy) out.push_back(system.user_state(static_cast<int>(k)));
   const double kinetic = system.kinetic_energy(), potential = system.potential_energy();
   out.insert(out.end(), {kinetic, potential, kinetic + potential});
   const ConstraintTerms& terms = system.terms();
@@ -126,8 +127,7 @@ void Recorder::append_reactions(EquationsOfMotion& equations, std::span<const Ou
   reactions_->update(equations.system(), equations.solution().lambda, outside);
   const auto append = [&](const Vec3<double>& x) { out.insert(out.end(), {x.x(), x.y(), x.z()}); };
   for (const bool torque : {false, true}) {
-    for (std::size_t j : reactions_->known_joints())
-      append(torque ? reactions_->joints()[j].torque : reactions_->joints()[j].force);
+    for (const JointReactions::Reaction& joint : reactions_->joints()) append(torque ? joint.torque : joint.force);
     for (std::size_t c : reactions_->other_closures())
       append(torque ? reactions_->closures()[c].torque : reactions_->closures()[c].force);
   }

@@ -10,6 +10,7 @@
 #include "linkwork/model/input_error.h"
 #include "linkwork/model/spec.h"
 #include "linkwork/simulation/columns.h"
+#include "linkwork/switching/time_laws.h"
 
 namespace linkwork {
 
@@ -36,6 +37,9 @@ void TimeLoop::make_integrator() {
   equations_ = &system_->equations();
   watch_ = system_->watch();
   step_watch_ = {};
+  EquationsOfMotion* const motion = equations_->equations_of_motion();
+  const bool chooses_steps = !has_fixed_steps() && !integrator_->stops_at_rows();
+  time_laws_ = motion && chooses_steps ? std::make_unique<TimeLaws>(motion->model()) : nullptr;
 }
 
 double TimeLoop::wall_seconds() const { return wall_before_ + std::chrono::duration<double>(Clock::now() - called_).count(); }
@@ -218,7 +222,7 @@ bool TimeLoop::step() {
     mark_due();
     return finish_step();
   }
-  if (!take_step(h)) return false;
+  if (!take_step(h) || !look_between()) return false;
   if (Status status = equations_->project(next_); !status.ok()) return stop(blame(next_.t - now_.t, status.trouble));
   return evaluate_next() && find_event() && finish_step();
 }
@@ -341,6 +345,17 @@ bool TimeLoop::take_step(double h) {
     if (h < 1e-14 * std::max(1.0, std::abs(now_.t)))
       return stop(fmt::format("the step size fell to {:.2g} s without meeting rtol and atol{}", h,
                               status.ok() ? "" : ": " + status.trouble));
+  }
+}
+
+/// Forces may have come and gone in time between the instants that the integrator looked at: the step is then made again, shorter.
+bool TimeLoop::look_between() {
+  if (!time_laws_ || time_laws_->empty()) return true;
+  for (;;) {
+    const double end = time_laws_->seen_until(equations_->equations_of_motion()->system(), now_.t, next_.t);
+    if (!(end < next_.t)) return true;
+    integrator_->forget();
+    if (!take_step(end - now_.t)) return false;
   }
 }
 

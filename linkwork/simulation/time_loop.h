@@ -14,6 +14,8 @@
 
 namespace linkwork {
 
+class TimeLaws;
+
 /// The one loop over time: steps with or without error control, events located, rows, checkpoints, the account of errors and
 /// energy, warnings, and what makes it stop.
 class TimeLoop {
@@ -66,6 +68,7 @@ class TimeLoop {
   double next_step_size();
   Status attempt(double h);
   bool take_step(double h);
+  bool look_between();
   double estimated_error();
   bool step_over_singularity(double h, bool at_last);
   template <class Try>
@@ -107,6 +110,7 @@ class TimeLoop {
   std::vector<Sampled> sampled_;
   std::map<std::string, double> inputs_;  // that were set
   StepWatch step_watch_;
+  std::unique_ptr<TimeLaws> time_laws_;  // of a mechanism in one piece, if steps are chosen by their errors
   Observer observer_;
 
   Moment now_, next_, inside_;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "linkwork/spatial/so3_maps.h"
+
 namespace linkwork {
 
 Mat3<double> so3_exp(const Vec3<double>& phi) {
@@ -11,49 +13,12 @@ Mat3<double> so3_exp(const Vec3<double>& phi) {
   return Eigen::AngleAxisd(angle, phi / angle).toRotationMatrix();
 }
 
-Vec3<double> so3_log(const Mat3<double>& R) {
-  Quat q(R);
-  if (q.w() < 0.0) q.coeffs() = -q.coeffs();
-  const double s = q.vec().norm();
-  if (s < 1e-9) return 2.0 * q.vec();
-  return (2.0 * std::atan2(s, q.w()) / s) * q.vec();
-}
+Vec3<double> so3_log(const Mat3<double>& R) { return so3::log<double>(R); }
 
-namespace {
-
-/// beta(x) of J = 1 - phi^/2 + beta phi^^2, and beta'(x)/x, where x = |phi|.
-struct Beta {
-  double value;
-  double slope_over_x;
-};
-
-Beta beta(double x) {
-  if (x < 0.05) {
-    const double x2 = x * x;
-    return {1.0 / 12.0 + x2 * (1.0 / 720.0 + x2 * (1.0 / 30240.0 + x2 / 1209600.0)),
-            1.0 / 360.0 + x2 * (1.0 / 7560.0 + x2 * (1.0 / 201600.0 + x2 / 5987520.0))};
-  }
-  const double half = 0.5 * x;
-  const double s = std::sin(half);
-  const double half_cot = half * std::cos(half) / s;
-  const double value = (1.0 - half_cot) / (x * x);
-  // d(half_cot)/dx = cot(x/2)/2 - x/(4 sin^2(x/2))
-  const double slope = (-(half_cot / x - x / (4.0 * s * s)) - 2.0 * x * value) / (x * x);
-  return {value, slope / x};
-}
-
-}  // namespace
-
-Mat3<double> so3_log_rate(const Vec3<double>& phi) {
-  const Mat3<double> P = skew(phi);
-  return Mat3<double>::Identity() - 0.5 * P + beta(phi.norm()).value * P * P;
-}
+Mat3<double> so3_log_rate(const Vec3<double>& phi) { return so3::log_rate<double>(phi); }
 
 Mat3<double> so3_log_rate_dot(const Vec3<double>& phi, const Vec3<double>& phidot) {
-  const Mat3<double> P = skew(phi);
-  const Mat3<double> Pdot = skew(phidot);
-  const Beta b = beta(phi.norm());
-  return -0.5 * Pdot + b.slope_over_x * phi.dot(phidot) * P * P + b.value * (Pdot * P + P * Pdot);
+  return so3::log_rate_dot<double>(phi, phidot);
 }
 
 Mat3<double> rotation_from_z(const Vec3<double>& axis) {

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "linkwork/dynamics/manifold_projection.h"
@@ -12,15 +13,15 @@ namespace {
 enum class Levels { kPosition, kVelocity, kBoth };
 
 /// After each step, positions, velocities or both back onto the constraints by the smallest change in a metric. It acts as soon
-/// as an error exceeds a hundredth of the constraint tolerance, so that the tolerance holds throughout; where positions cannot be
-/// met, the run stops.
+/// as an error exceeds a hundredth of the constraint tolerance, so that the tolerance holds throughout, or of rtol, so that error
+/// control does not take its jumps for the motion; where positions cannot be met, the run stops.
 class Projection : public Stabilization {
  public:
   Projection(const Model& model, Levels levels, Metric metric)
       : levels_(levels),
         projection_(model, metric),
         tolerance_(model.settings.constraint_tolerance),
-        good_enough_(0.01 * tolerance_) {}
+        good_enough_(0.01 * std::min(tolerance_, model.settings.rtol)) {}
 
   Status project(System& system, State& state, bool closely) override {
     const double good_enough = closely ? 0.0 : good_enough_;

@@ -10,6 +10,17 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
+/// By coordinate. Those that move no inertia of their own (a slender rod about its axis, in FA) only follow others.
+VecX<double> inverse_inertias(System& system) {
+  constexpr double kNone = 1e-14;
+  const VecX<double>& unit = system.model().units.velocity;
+  VecX<double> inverse = system.mass_matrix().diagonal();
+  const double most = inverse.size() > 0 ? inverse.cwiseProduct(unit.cwiseAbs2()).maxCoeff() : 0.0;
+  for (Eigen::Index j = 0; j < inverse.size(); ++j)
+    inverse[j] = inverse[j] * unit[j] * unit[j] > kNone * most ? 1.0 / inverse[j] : 0.0;
+  return inverse;
+}
+
 }  // namespace
 
 ContactProblem::ContactProblem(const Model& model)
@@ -57,7 +68,7 @@ void ContactProblem::assemble(const System& system, const Modes& modes, std::vec
   system_.set_modes(all_);
   system_.update(system.state());
   const MatX<double>& rows = system_.jacobian();
-  row_scales(system_.jacobian_bounds(), system_.mass_matrix().diagonal().cwiseInverse(), scale_);
+  row_scales(system_.jacobian_bounds(), inverse_inertias(system_), scale_);
   b_ = system_.terms().b;
   for (int r = 0; r < model_.row_count(); ++r) rate_[r] = system_.error_rate(r);
   const auto count = static_cast<Eigen::Index>(lines_.size());
@@ -95,7 +106,7 @@ double ContactProblem::mobility(const System& system, int row) {
   system_.set_modes(base_);
   system_.update(system.state());
   const MatX<double>& bounds = system_.jacobian_bounds();
-  return bounds.row(row).cwiseAbs2().dot(system_.mass_matrix().diagonal().cwiseInverse());
+  return bounds.row(row).cwiseAbs2().dot(inverse_inertias(system_));
 }
 
 Eigen::Vector2d ContactProblem::free_motion(std::size_t p) const {

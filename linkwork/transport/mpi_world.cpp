@@ -5,6 +5,7 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <stdexcept>
@@ -24,6 +25,7 @@ class MpiTransport final : public Transport {
     begins_.resize(static_cast<std::size_t>(size_));
   }
   ~MpiTransport() override {
+    if (beside_ != MPI_COMM_NULL) MPI_Comm_free(&beside_);
     if (group_ != MPI_COMM_WORLD) MPI_Comm_free(&group_);
   }
   MpiTransport(const MpiTransport&) = delete;
@@ -33,7 +35,14 @@ class MpiTransport final : public Transport {
   int size() const override { return size_; }
 
   void broadcast(std::span<double> data, int root) override {
-    MPI_Bcast(data.data(), static_cast<int>(data.size()), MPI_DOUBLE, root, group_);
+    const auto count = static_cast<int>(data.size());
+    if (!tell_) {
+      MPI_Bcast(data.data(), count, MPI_DOUBLE, root, group_);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(data.data(), count, MPI_DOUBLE, root, group_, &request);
+    wait_patiently(request);
   }
 
   void gather(std::span<double> data, std::span<const int> ends) override {
@@ -43,12 +52,80 @@ class MpiTransport final : public Transport {
       counts_[r] = ends[r] - begin;
       begin = ends[r];
     }
-    MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), counts_.data(), begins_.data(), MPI_DOUBLE, group_);
+    if (!tell_) {
+      MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), counts_.data(), begins_.data(), MPI_DOUBLE, group_);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), counts_.data(), begins_.data(), MPI_DOUBLE, group_,
+                    &request);
+    wait_patiently(request);
   }
 
-  void wait_for_all() override { MPI_Barrier(group_); }
+  void wait_for_all() override {
+    if (!tell_) {
+      MPI_Barrier(group_);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(group_, &request);
+    wait_patiently(request);
+  }
+
+  void set_patience(double seconds, std::function<void(std::span<const int>)> tell) override {
+    if (beside_ == MPI_COMM_NULL) MPI_Comm_dup(group_, &beside_);
+    patience_ = std::chrono::duration<double>(seconds);
+    tell_ = std::move(tell);
+  }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
+  void wait_patiently(MPI_Request& request) {
+    constexpr int kTriesPerLook = 1000;
+    auto since = Clock::now();
+    for (int done = 0, tries = 1;; ++tries) {
+      MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+      if (done) return;
+      if (tries % kTriesPerLook != 0 || Clock::now() - since < patience_) continue;
+      if (const std::vector<int> silent = silent_ranks(); !silent.empty()) {
+        tell_(silent);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+      }
+      since = Clock::now();
+    }
+  }
+
+  /// All who wait tell each other that they are there; who is stopped, or goes round in circles, does not.
+  std::vector<int> silent_ranks() {
+    constexpr std::chrono::seconds kAnswer(2);
+    std::vector<char> heard(static_cast<std::size_t>(size_), 0);
+    heard[static_cast<std::size_t>(rank_)] = 1;
+    static const int here = 1;
+    for (int r = 0; r < size_; ++r) {
+      if (r == rank_) continue;
+      MPI_Request sent = MPI_REQUEST_NULL;
+      MPI_Isend(&here, 1, MPI_INT, r, 0, beside_, &sent);
+      MPI_Request_free(&sent);
+    }
+    for (const auto begun = Clock::now(); Clock::now() - begun < kAnswer;) {
+      int there = 0;
+      MPI_Status status;
+      MPI_Iprobe(MPI_ANY_SOURCE, 0, beside_, &there, &status);
+      if (!there) continue;
+      int word = 0;
+      MPI_Recv(&word, 1, MPI_INT, status.MPI_SOURCE, 0, beside_, MPI_STATUS_IGNORE);
+      heard[static_cast<std::size_t>(status.MPI_SOURCE)] = 1;
+    }
+    std::vector<int> silent;
+    for (int r = 0; r < size_; ++r)
+      if (!heard[static_cast<std::size_t>(r)]) silent.push_back(r);
+    return silent;
+  }
+
+  MPI_Comm beside_ = MPI_COMM_NULL;  // for words that are no part of the work
+  std::chrono::duration<double> patience_{0.0};
+  std::function<void(std::span<const int>)> tell_;
   MPI_Comm group_;
   int rank_ = 0, size_ = 1;
   std::vector<int> counts_, begins_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <span>
 
 namespace linkwork {
@@ -24,6 +25,10 @@ class Transport {
 
   /// Returns when all have called it.
   virtual void wait_for_all() = 0;
+
+  /// From here on a rank that has waited so long for others looks for those that do not answer: if there are any, tell(ranks) is
+  /// called and all processes end. All ranks call it. Only processes can be lost: others do nothing.
+  virtual void set_patience(double /*seconds*/, std::function<void(std::span<const int>)> /*tell*/) {}
 };
 
 /// Transport of a program that works alone.

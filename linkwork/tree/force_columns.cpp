@@ -190,13 +190,13 @@ void ForceColumns::clear(int column) {
   for (int s = 0; s < static_cast<int>(seed_dofs_.size()); ++s) force(s, column) = 0.0;
 }
 
-void ForceColumns::add_to_forces(const double* lambda, TreeWork<double>& work) const {
+void ForceColumns::add_to_forces(const double* lambda, TreeWork<double>& work, double factor) const {
   for (int c = 0; c < columns_; ++c) {
     for (std::size_t s = 0; s < seed_nodes_.size(); ++s) {
       const Wrench<double>& F = wrench(static_cast<int>(s), c);
-      work.apply(seed_nodes_[s], {lambda[c] * F.n, lambda[c] * F.f});
+      work.apply(seed_nodes_[s], {factor * lambda[c] * F.n, factor * lambda[c] * F.f});
     }
-    for (std::size_t s = 0; s < seed_dofs_.size(); ++s) work.tau[seed_dofs_[s]] += lambda[c] * force(static_cast<int>(s), c);
+    for (std::size_t s = 0; s < seed_dofs_.size(); ++s) work.tau[seed_dofs_[s]] += factor * lambda[c] * force(static_cast<int>(s), c);
   }
 }
 

@@ -32,6 +32,12 @@ class ForceColumns {
   const Wrench<double>& wrench(int seed, int column) const {
     return wrenches_[static_cast<std::size_t>(seed * columns_ + column)];
   }
+  /// Of a seed, when the columns are multiplied by lambda, a number each.
+  Wrench<double> resultant(int seed, const double* lambda) const {
+    Wrench<double> sum;
+    for (int c = 0; c < columns_; ++c) sum += Wrench<double>{lambda[c] * wrench(seed, c).n, lambda[c] * wrench(seed, c).f};
+    return sum;
+  }
   /// Sets a column to zero.
   void clear(int column);
   /// Where the wrenches act: only for the scale of rank decisions.
@@ -63,8 +69,8 @@ class ForceColumns {
   void add_rows_to(const Tree& tree, const TreeWork<double>& work, int first_row, SparseMatrix& A) const;
   /// The entries alone: out[i * columns() + c] for coordinate support()[i].
   void write_rows(const Tree& tree, const TreeWork<double>& work, double* out) const;
-  /// Adds the columns times lambda to the applied forces.
-  void add_to_forces(const double* lambda, TreeWork<double>& work) const;
+  /// Adds the columns times lambda, and a factor, to the applied forces.
+  void add_to_forces(const double* lambda, TreeWork<double>& work, double factor = 1.0) const;
   /// The rows of A with upper bounds of the entries, for rank decisions.
   void add_bounds_to(const Tree& tree, const TreeWork<double>& work, int first_row, MatX<double>& bounds) const;
   void write_bounds(const Tree& tree, const TreeWork<double>& work, double* out) const;  // placed as by write_rows()

@@ -19,20 +19,6 @@ namespace {
 using V3 = Vec3<double>;
 using V6 = Vec6<double>;
 
-V6 cross_motion(const V6& a, const V6& b) {
-  const V3 aw = a.head<3>(), av = a.tail<3>(), bw = b.head<3>(), bv = b.tail<3>();
-  V6 c;
-  c << aw.cross(bw), aw.cross(bv) + av.cross(bw);
-  return c;
-}
-
-V6 cross_force(const V6& a, const V6& F) {
-  const V3 aw = a.head<3>(), av = a.tail<3>(), n = F.head<3>(), f = F.tail<3>();
-  V6 c;
-  c << aw.cross(n) + av.cross(f), aw.cross(f);
-  return c;
-}
-
 Mat6<double> cross_motion_matrix(const V6& a) {
   const Mat3<double> w = skew<double>(a.head<3>()), v = skew<double>(a.tail<3>());
   Mat6<double> m;
@@ -131,8 +117,8 @@ void InverseDynamicsDerivatives::place_node(const Tree& tree, const TreeWork<dou
   c.B = cross_force_by_first(h) - Vx.transpose() * c.I - c.I * Vx;  // x* is minus the transpose of x
 }
 
-void InverseDynamicsDerivatives::couple(const Tree& tree, int i, int ancestor, SparseMatrix& K, SparseMatrix& D,
-                                        SparseMatrix& M) const {
+template <class Matrix>
+void InverseDynamicsDerivatives::couple(const Tree& tree, int i, int ancestor, Matrix& K, Matrix& D, Matrix& M) const {
   const Node& node = tree.nodes[static_cast<std::size_t>(i)];
   const Node& before = tree.nodes[static_cast<std::size_t>(ancestor)];
   const Composite& c = composites_[static_cast<std::size_t>(i)];
@@ -158,9 +144,9 @@ void InverseDynamicsDerivatives::couple(const Tree& tree, int i, int ancestor, S
   }
 }
 
+template <class Matrix>
 void InverseDynamicsDerivatives::compute(const Tree& tree, TreeWork<double>& work, const VecX<double>& v,
-                                         const VecX<double>& vdot, SparseMatrix& by_position, SparseMatrix& by_velocity,
-                                         SparseMatrix& mass) {
+                                         const VecX<double>& vdot, Matrix& by_position, Matrix& by_velocity, Matrix& mass) {
   update_poses(tree, work);
   A_[0] << V3::Zero(), -tree.gravity;
   for (int i = 1; i < tree.size(); ++i) place_node(tree, work, v, vdot, i);
@@ -176,5 +162,10 @@ void InverseDynamicsDerivatives::compute(const Tree& tree, TreeWork<double>& wor
     sum.I += c.I, sum.B += c.B, sum.F += c.F;
   }
 }
+
+template void InverseDynamicsDerivatives::compute(const Tree&, TreeWork<double>&, const VecX<double>&, const VecX<double>&,
+                                                  SparseMatrix&, SparseMatrix&, SparseMatrix&);
+template void InverseDynamicsDerivatives::compute(const Tree&, TreeWork<double>&, const VecX<double>&, const VecX<double>&, RowMatX&,
+                                                  RowMatX&, RowMatX&);
 
 }  // namespace linkwork

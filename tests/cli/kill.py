@@ -29,6 +29,8 @@ CASES = [
     ("adaptive", ["four_bar", "--integrator", "dopri45"], 3.0, 1, 2),
     ("multistep", ["four_bar", "--integrator", "cvode-bdf"], 3.0, 1, 1),
     ("hierarchical", ["chain_modules", "--every", "1e-3"], 0.02, 3, 8),
+    ("events in modules", ["train_modules", "--every", "1e-2"], 0.4, 3, 4),
+    ("friction between modules", ["clutch_modules", "--every", "1e-2"], 0.4, 2, 3),
     ("waveform", ["gear_train_modules", "--glue", "waveform", "--every", "1e-3"], 0.1, 2, 6),
     ("projection", ["four_bar_modules", "--glue", "projection", "--integrator", "dopri45"], 0.5, 2, 6),
 ]

@@ -1,8 +1,8 @@
 // Mass matrices and bias forces of tree robots against MuJoCo's, which is fetched by npm for this test only.
-// mujoco_test.mjs DUMP_PROGRAM MODEL...
+// mujoco_test.mjs DUMP_PROGRAM MODEL...; random trees are added to the models.
 
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
@@ -17,6 +17,72 @@ try {
 }
 const mujoco = await load();
 let failed = 0;
+
+// Numbers that are the same every time (mulberry32).
+function numbers(seed) {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/** A tree with random poses in all notations, geoms, classes, frames, joints, rotors. */
+function randomTree(seed) {
+  const random = numbers(seed);
+  const number = (low, high) => low + (high - low) * random();
+  const vector = (size) => [0, 1, 2].map(() => number(-size, size).toFixed(4)).join(" ");
+  const any = (list) => list[Math.floor(random() * list.length)];
+  const sequence = any(["xyz", "zyx", "XYZ", "zXy"]);
+  const degrees = random() < 0.5;
+  const angle = (x) => (degrees ? (x * 180) / Math.PI : x).toFixed(5);
+  const turn = () =>
+    any([
+      () => "",
+      () => `euler="${angle(number(-2, 2))} ${angle(number(-2, 2))} ${angle(number(-2, 2))}"`,
+      () => `quat="${number(0.1, 1)} ${vector(1)}"`,
+      () => `axisangle="${vector(1)} ${angle(number(-3, 3))}"`,
+      () => `xyaxes="${vector(1)} ${vector(1)}"`,
+      () => `zaxis="${vector(1)}"`,
+    ])();
+  const size = () => number(0.03, 0.2).toFixed(3);
+  const geom = () =>
+    any([
+      () => `<geom type="sphere" size="${size()}" pos="${vector(0.2)}"/>`,
+      () => `<geom type="box" size="${size()} ${size()} ${size()}" pos="${vector(0.2)}" ${turn()}/>`,
+      () => `<geom type="ellipsoid" size="${size()} ${size()} ${size()}" ${turn()} density="700"/>`,
+      () => `<geom type="capsule" size="${size()} ${size()}" ${turn()} mass="${number(0.2, 2)}"/>`,
+      () => `<geom class="thin" fromto="${vector(0.3)} ${vector(0.3)}"/>`,
+      () => `<geom type="box" size="${size()}" fromto="${vector(0.3)} ${vector(0.3)}"/>`,
+      () => `<frame pos="${vector(0.2)}" ${turn()}><geom type="cylinder" size="${size()} ${size()}"/></frame>`,
+    ])();
+  let joints = 0;
+  const joint = () =>
+    any([
+      () => `<joint name="j${joints++}" axis="${vector(1)}" pos="${vector(0.1)}" armature="${number(0, 0.2)}" ref="${angle(number(-1, 1))}"/>`,
+      () => `<joint name="j${joints++}" axis="${vector(1)}"/>`,
+      () => `<joint name="j${joints++}" type="slide" axis="${vector(1)}" ref="${number(-0.2, 0.2)}" armature="${number(0, 0.5)}"/>`,
+      () => `<joint class="geared" name="j${joints++}" axis="${vector(1)}"/>`,
+    ])();
+  const body = (depth, free) => {
+    const moves = free ? `<freejoint name="j${joints++}"/>` : any([() => joint(), () => joint() + joint(), () => `<joint name="j${joints++}" type="ball" pos="${vector(0.1)}"/>`])();
+    let inner = moves + geom() + (random() < 0.5 ? geom() : "");
+    if (random() < 0.3) inner = moves + `<inertial pos="${vector(0.1)}" ${turn().replace(/xyaxes.*|zaxis.*/, "")} mass="${number(0.2, 3)}" diaginertia="0.02 0.025 0.03"/>` + geom();
+    if (random() < 0.3) inner += `<body pos="${vector(0.2)}">${geom()}</body>`;  // fixed
+    for (let k = 0; depth < 4 && k < (random() < 0.6 ? 1 : 2); k++) inner += body(depth + 1, false);
+    return `<body pos="${vector(0.4)}" ${turn()}>${inner}</body>`;
+  };
+  const free = random() < 0.5;
+  return `<mujoco><compiler angle="${degrees ? "degree" : "radian"}" eulerseq="${sequence}"/>
+<default><geom density="800"/><default class="thin"><geom type="capsule" size="0.02"/></default><default class="geared"><joint armature="0.11"/></default></default>
+<worldbody>${body(0, free)}${body(3, false)}</worldbody></mujoco>`;
+}
+
+for (let seed = 1; seed <= 12; seed++) {
+  writeFileSync(`random_tree_${seed}.xml`, randomTree(seed));
+  files.push(`random_tree_${seed}.xml`);
+}
 
 for (const file of files) {
   const ours = JSON.parse(execFileSync(program, [file], { encoding: "utf8", maxBuffer: 1 << 28 }));

@@ -31,9 +31,8 @@ TEST(ModulesOverMpi, GiveTheBitsOfOneProcessWithEveryGlue) {
       spec.settings.end = 0.01;
       const Choice choice{glue.info.name, {}, {}};
       AssemblyPlan plan = plan_assembly(spec);
-      std::unique_ptr<const Model> model;
-      start_together(plan, spec, world(), model);
-      EXPECT_EQ(model != nullptr, world().rank() == 0);  // only rank 0 has the whole
+      start_together(plan, spec, world());
+      EXPECT_EQ(plan.whole != nullptr, world().rank() == 0);  // only rank 0 has the whole
       const auto together = rows_of(plan, choice, world());
       if (world().rank() != 0) continue;
       InProcess alone;
@@ -54,8 +53,7 @@ TEST(ModulesOverMpi, HoldThePinOfTheFourBarAsPublished) {
     spec.settings.integrator = {"ode5", {}, {}};
     spec.settings.end = 1.0;
     AssemblyPlan plan = plan_assembly(spec);
-    std::unique_ptr<const Model> model;
-    start_together(plan, spec, world(), model);
+    start_together(plan, spec, world());
     Simulation run(std::make_unique<AssemblySystem>(plan, Choice{"projection", {{"sigma", sigma}}, {}}, world()));
     const Summary summary = run.run();
     EXPECT_TRUE(summary.completed) << summary.status;

@@ -32,8 +32,7 @@ Rows run_in_one_piece(const Spec& given) {
 AssemblyPlan started_plan(const Spec& spec) {
   AssemblyPlan plan = plan_assembly(spec);
   InProcess alone;
-  std::unique_ptr<const Model> model;
-  start_together(plan, spec, alone, model);
+  start_together(plan, spec, alone);
   return plan;
 }
 

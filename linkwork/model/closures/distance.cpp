@@ -1,6 +1,11 @@
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
+
+constexpr static auto kRows = [](const auto& m, const ClosureGeometry& geometry, auto r) {
+  r[0] = distance_row(m);
+  r[0].value -= geometry.length;
+};
 
 FrameClosureKind distance_closure() {
   return {
@@ -9,12 +14,11 @@ FrameClosureKind distance_closure() {
       .has_axis = false,
       .rows = {"d"},
       .evaluate =
-          [](const RelativeMotion& m, const ClosureGeometry& geometry, std::span<Row> r) {
-            r[0] = distance_row(m);
-            r[0].value -= geometry.length;
-          },
+          kRows,
       .keys = {{"length", KeyKind::kPositive, kRequired, "distance between the origins of the frames, m", &ClosureSpec::length}},
       .one_row_opens = true};
 }
+
+DualClosure distance_dual() { return {"distance", kRows}; }
 
 }  // namespace linkwork

@@ -1,8 +1,12 @@
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
-using V3 = Vec3<double>;
+constexpr static auto kRows = [](const auto& m, const ClosureGeometry&, auto rows) {
+  using V3 = Vec3<ScalarOf<std::decay_t<decltype(m)>>>;
+  const V3 axis = m.R.col(2);
+  rows[0] = slip_row(m, V3::Zero(), V3::Zero(), axis, m.w.cross(axis));
+};
 
 FrameClosureKind knife_edge_closure() {
   return {.name = "knife-edge",
@@ -10,11 +14,10 @@ FrameClosureKind knife_edge_closure() {
           .has_axis = true,
           .rows = {"side"},
           .evaluate =
-              [](const RelativeMotion& m, const ClosureGeometry&, std::span<Row> rows) {
-                const V3 axis = m.R.col(2);
-                rows[0] = slip_row(m, V3::Zero(), V3::Zero(), axis, m.w.cross(axis));
-              },
+              kRows,
           .holonomic_rows = 0};
 }
+
+DualClosure knife_edge_dual() { return {"knife-edge", kRows}; }
 
 }  // namespace linkwork

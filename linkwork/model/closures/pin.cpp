@@ -1,18 +1,22 @@
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+constexpr static auto kRows = [](const auto& m, const ClosureGeometry&, auto r) {
+  r[0] = translation_row(m, V3::UnitX());
+  r[1] = translation_row(m, V3::UnitY());
+};
 
 FrameClosureKind pin_closure() {
   return {"pin",
           "the points coincide across the axis: two rows, for planar loops",
           true,
           {"x", "y"},
-          [](const RelativeMotion& m, const ClosureGeometry&, std::span<Row> r) {
-            r[0] = translation_row(m, V3::UnitX());
-            r[1] = translation_row(m, V3::UnitY());
-          }};
+          kRows};
 }
+
+DualClosure pin_dual() { return {"pin", kRows}; }
 
 }  // namespace linkwork

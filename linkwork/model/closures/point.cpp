@@ -1,17 +1,21 @@
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+constexpr static auto kRows = [](const auto& m, const ClosureGeometry&, auto r) {
+  for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
+};
 
 FrameClosureKind point_closure() {
   return {"point",
           "the points coincide",
           false,
           {"x", "y", "z"},
-          [](const RelativeMotion& m, const ClosureGeometry&, std::span<Row> r) {
-            for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
-          }};
+          kRows};
 }
+
+DualClosure point_dual() { return {"point", kRows}; }
 
 }  // namespace linkwork

@@ -1,8 +1,14 @@
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
-using V3 = Vec3<double>;
+constexpr static auto kRows = [](const auto& m, const ClosureGeometry&, auto rows) {
+  using V3 = Vec3<ScalarOf<std::decay_t<decltype(m)>>>;
+  const V3 zero = V3::Zero();
+  rows[0] = translation_row(m, Vec3<double>::UnitZ());
+  rows[1] = slip_row(m, zero, zero, V3::UnitX(), zero);
+  rows[2] = slip_row(m, zero, zero, V3::UnitY(), zero);
+};
 
 FrameClosureKind point_contact_closure() {
   return {.name = "point-contact",
@@ -10,14 +16,11 @@ FrameClosureKind point_contact_closure() {
           .has_axis = false,
           .rows = {"normal", "x", "y"},
           .evaluate =
-              [](const RelativeMotion& m, const ClosureGeometry&, std::span<Row> rows) {
-                const V3 zero = V3::Zero();
-                rows[0] = translation_row(m, V3::UnitZ());
-                rows[1] = slip_row(m, zero, zero, V3::UnitX(), zero);
-                rows[2] = slip_row(m, zero, zero, V3::UnitY(), zero);
-              },
+              kRows,
           .holonomic_rows = 1,
           .on_plane = true};
 }
+
+DualClosure point_contact_dual() { return {"point-contact", kRows}; }
 
 }  // namespace linkwork

@@ -1,4 +1,4 @@
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
@@ -7,5 +7,7 @@ FrameClosureKind point_on_line_closure() {
   return {
       "point-on-line", "b's point stays on the line through a's point along the axis", true, {"x", "y"}, pin_closure().evaluate};
 }
+
+DualClosure point_on_line_dual() { return {"point-on-line", pin_dual().evaluate}; }
 
 }  // namespace linkwork

@@ -1,8 +1,15 @@
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
-using V3 = Vec3<double>;
+constexpr static auto kRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) {
+  using V3 = Vec3<ScalarOf<std::decay_t<decltype(m)>>>;
+  const V3 r = V3(-geometry.radius * V3::UnitZ()), zero = V3::Zero();
+  rows[0] = translation_row(m, Vec3<double>::UnitZ());
+  rows[0].value -= geometry.radius;
+  rows[1] = slip_row(m, r, zero, V3::UnitX(), zero);
+  rows[2] = slip_row(m, r, zero, V3::UnitY(), zero);
+};
 
 FrameClosureKind rolling_ball_closure() {
   return {.name = "rolling-ball",
@@ -10,16 +17,12 @@ FrameClosureKind rolling_ball_closure() {
           .has_axis = false,
           .rows = {"normal", "x", "y"},
           .evaluate =
-              [](const RelativeMotion& m, const ClosureGeometry& geometry, std::span<Row> rows) {
-                const V3 r(0.0, 0.0, -geometry.radius), zero = V3::Zero();
-                rows[0] = translation_row(m, V3::UnitZ());
-                rows[0].value -= geometry.radius;
-                rows[1] = slip_row(m, r, zero, V3::UnitX(), zero);
-                rows[2] = slip_row(m, r, zero, V3::UnitY(), zero);
-              },
+              kRows,
           .holonomic_rows = 1,
           .on_plane = true,
           .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius}}};
 }
+
+DualClosure rolling_ball_dual() { return {"rolling-ball", kRows}; }
 
 }  // namespace linkwork

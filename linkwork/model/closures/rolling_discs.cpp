@@ -1,17 +1,15 @@
-#include <algorithm>
-
-#include "linkwork/model/closures/frame_closure.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
-
-using V3 = Vec3<double>;
 
 namespace {
 
 /// Two discs in one plane, across z. With n from a's centre to b's, they touch at r = -radius n from b's centre, or at
 /// r = radius n if b rolls inside a, and roll along z x n.
-void disc_on_disc(const RelativeMotion& m, const ClosureGeometry& geometry, std::span<Row> rows) {
-  const double distance = std::max(m.p.norm(), 1e-12);
+template <class M, class S = ScalarOf<M>>
+void disc_on_disc(const M& m, const ClosureGeometry& geometry, std::span<RowOf<S>> rows) {
+  using V3 = Vec3<S>;
+  const S distance = at_least<S>(m.p.norm(), 1e-12);
   const V3 n = m.p / distance, ndot = (m.pdot - n * n.dot(m.pdot)) / distance;
   const double reach = geometry.inside ? geometry.radius : -geometry.radius;
   const V3 z = V3::UnitZ();
@@ -29,12 +27,14 @@ void check(const ClosureSpec& spec, const KeyPlaces& at) {
 
 }  // namespace
 
+constexpr static auto kRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) { disc_on_disc(m, geometry, rows); };
+
 FrameClosureKind rolling_discs_closure() {
   return {.name = "rolling-discs",
           .summary = "a disc b rolls without slip on the disc a, on its outside or inside, in one plane across the axis",
           .has_axis = true,
           .rows = {"normal", "slip"},
-          .evaluate = disc_on_disc,
+          .evaluate = kRows,
           .holonomic_rows = 1,
           .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius},
                    {"radius_a", KeyKind::kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`",
@@ -42,5 +42,7 @@ FrameClosureKind rolling_discs_closure() {
                    {"inside", KeyKind::kBoolean, kOptional, "whether b rolls inside a; default `false`", &ClosureSpec::inside}},
           .check = check};
 }
+
+DualClosure rolling_discs_dual() { return {"rolling-discs", kRows}; }
 
 }  // namespace linkwork

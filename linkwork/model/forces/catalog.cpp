@@ -4,7 +4,9 @@
 
 namespace linkwork {
 
-std::vector<ForceKind> force_kinds() { return {joint_torque(), joint_force(), spring_force(), damper_force(), wrench_force()}; }
+std::vector<ForceKind> force_kinds() {
+  return {joint_torque(), joint_force(), spring_force(), damper_force(), wrench_force(), bushing_force()};
+}
 
 std::vector<std::string> output_names(const std::vector<ForceSpec>& forces) {
   std::set<std::string> taken;

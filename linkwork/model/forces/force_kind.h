@@ -24,15 +24,17 @@ class AppliedForces {
   virtual double spring_pull(std::size_t element) const = 0;
   /// On a body at its point, world axes.
   virtual Wrench<double> wrench(std::size_t element) const = 0;
+  /// On frame b at its origin, world axes.
+  virtual Wrench<double> bushing(std::size_t element) const = 0;
 };
 
 /// A type of [[force]]. It is made of elements that the equations of motion know: forces on joint coordinates, springs between
-/// two points, wrenches on bodies.
+/// two points, wrenches on bodies, bushings.
 struct ForceKind {
   std::string_view name;
   std::string_view summary;
   std::vector<KindKey<ForceSpec>> keys;
-  /// Adds its elements to Model::joint_forces, springs and wrenches.
+  /// Adds its elements to Model::joint_forces, springs, wrenches and bushings.
   void (*build)(const ForceSpec&, const Binding&, Model&);
   /// Throws InputError if what the keys say does not go together.
   void (*check)(const ForceSpec&, const KeyPlaces&) = nullptr;
@@ -57,5 +59,6 @@ ForceKind joint_force();
 ForceKind spring_force();
 ForceKind damper_force();
 ForceKind wrench_force();
+ForceKind bushing_force();
 
 }  // namespace linkwork

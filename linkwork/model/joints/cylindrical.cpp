@@ -1,8 +1,22 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double, auto r) {
+  r[0] = translation_row(m, V3::UnitX());
+  r[1] = translation_row(m, V3::UnitY());
+  swing_rows(m, r[2], r[3]);
+};
+constexpr auto kCoordinates = [](const auto& m, auto r) {
+  r[0] = twist_row(m);
+  r[1] = translation_row(m, V3::UnitZ());
+};
+
+}  // namespace
 
 JointKind cylindrical_joint() {
   return {"cylindrical",
@@ -12,15 +26,10 @@ JointKind cylindrical_joint() {
           {"angle", "z"},
           {{NodeKind::kPrismatic, V3::UnitZ(), 1}, {NodeKind::kRevolute, V3::UnitZ(), 0}},
           {"x", "y", "rx", "ry"},
-          [](const RelativeMotion& m, double, std::span<Row> r) {
-            r[0] = translation_row(m, V3::UnitX());
-            r[1] = translation_row(m, V3::UnitY());
-            swing_rows(m, r[2], r[3]);
-          },
-          [](const RelativeMotion& m, std::span<Row> r) {
-            r[0] = twist_row(m);
-            r[1] = translation_row(m, V3::UnitZ());
-          }};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint cylindrical_dual() { return {"cylindrical", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

@@ -1,8 +1,20 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto&, double, auto) {};
+constexpr auto kCoordinates = [](const auto& m, auto r) {
+  for (int i = 0; i < 3; ++i) {
+    r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
+    r[static_cast<std::size_t>(i + 3)] = turning_row(m, i);
+  }
+};
+
+}  // namespace
 
 JointKind free_joint() {
   return {"free",
@@ -12,13 +24,10 @@ JointKind free_joint() {
           {"x", "y", "z", "wx", "wy", "wz"},
           {{NodeKind::kFree, V3::UnitZ(), 0}},
           {},
-          [](const RelativeMotion&, double, std::span<Row>) {},
-          [](const RelativeMotion& m, std::span<Row> r) {
-            for (int i = 0; i < 3; ++i) {
-              r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
-              r[static_cast<std::size_t>(i + 3)] = {0.0, m.R.col(i), V3::Zero(), 0.0};
-            }
-          }};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint free_dual() { return {"free", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

@@ -1,8 +1,22 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double, auto r) {
+  r[0] = translation_row(m, V3::UnitZ());
+  swing_rows(m, r[1], r[2]);
+};
+constexpr auto kCoordinates = [](const auto& m, auto r) {
+  r[0] = translation_row(m, V3::UnitX());
+  r[1] = translation_row(m, V3::UnitY());
+  r[2] = twist_row(m);
+};
+
+}  // namespace
 
 JointKind planar_joint() {
   return {"planar",
@@ -12,15 +26,10 @@ JointKind planar_joint() {
           {"x", "y", "angle"},
           {{NodeKind::kPrismatic, V3::UnitX(), 0}, {NodeKind::kPrismatic, V3::UnitY(), 1}, {NodeKind::kRevolute, V3::UnitZ(), 2}},
           {"z", "rx", "ry"},
-          [](const RelativeMotion& m, double, std::span<Row> r) {
-            r[0] = translation_row(m, V3::UnitZ());
-            swing_rows(m, r[1], r[2]);
-          },
-          [](const RelativeMotion& m, std::span<Row> r) {
-            r[0] = translation_row(m, V3::UnitX());
-            r[1] = translation_row(m, V3::UnitY());
-            r[2] = twist_row(m);
-          }};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint planar_dual() { return {"planar", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

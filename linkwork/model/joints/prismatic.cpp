@@ -1,8 +1,19 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double, auto r) {
+  r[0] = translation_row(m, V3::UnitX());
+  r[1] = translation_row(m, V3::UnitY());
+  rotation_rows(m, r[2], r[3], r[4]);
+};
+constexpr auto kCoordinates = [](const auto& m, auto r) { r[0] = translation_row(m, V3::UnitZ()); };
+
+}  // namespace
 
 JointKind prismatic_joint() {
   return {"prismatic",
@@ -12,12 +23,10 @@ JointKind prismatic_joint() {
           {""},
           {{NodeKind::kPrismatic, V3::UnitZ(), 0}},
           {"x", "y", "rx", "ry", "rz"},
-          [](const RelativeMotion& m, double, std::span<Row> r) {
-            r[0] = translation_row(m, V3::UnitX());
-            r[1] = translation_row(m, V3::UnitY());
-            rotation_rows(m, r[2], r[3], r[4]);
-          },
-          [](const RelativeMotion& m, std::span<Row> r) { r[0] = translation_row(m, V3::UnitZ()); }};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint prismatic_dual() { return {"prismatic", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

@@ -1,8 +1,18 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double, auto r) {
+  for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
+  swing_rows(m, r[3], r[4]);
+};
+constexpr auto kCoordinates = [](const auto& m, auto r) { r[0] = twist_row(m); };
+
+}  // namespace
 
 JointKind revolute_joint() {
   return {"revolute",
@@ -12,11 +22,10 @@ JointKind revolute_joint() {
           {""},
           {{NodeKind::kRevolute, V3::UnitZ(), 0}},
           {"x", "y", "z", "rx", "ry"},
-          [](const RelativeMotion& m, double, std::span<Row> r) {
-            for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
-            swing_rows(m, r[3], r[4]);
-          },
-          [](const RelativeMotion& m, std::span<Row> r) { r[0] = twist_row(m); }};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint revolute_dual() { return {"revolute", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

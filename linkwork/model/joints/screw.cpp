@@ -1,8 +1,20 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double pitch, auto r) {
+  r[0] = translation_row(m, V3::UnitX());
+  r[1] = translation_row(m, V3::UnitY());
+  r[2] = screw_row(m, pitch);
+  swing_rows(m, r[3], r[4]);
+};
+constexpr auto kCoordinates = [](const auto& m, auto r) { r[0] = twist_row(m); };
+
+}  // namespace
 
 JointKind screw_joint() {
   return {"screw",
@@ -12,13 +24,10 @@ JointKind screw_joint() {
           {""},
           {{NodeKind::kHelical, V3::UnitZ(), 0}},
           {"x", "y", "screw", "rx", "ry"},
-          [](const RelativeMotion& m, double pitch, std::span<Row> r) {
-            r[0] = translation_row(m, V3::UnitX());
-            r[1] = translation_row(m, V3::UnitY());
-            r[2] = screw_row(m, pitch);
-            swing_rows(m, r[3], r[4]);
-          },
-          [](const RelativeMotion& m, std::span<Row> r) { r[0] = twist_row(m); }};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint screw_dual() { return {"screw", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

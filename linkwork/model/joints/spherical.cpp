@@ -1,8 +1,19 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double, auto r) {
+  for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
+};
+constexpr auto kCoordinates = [](const auto& m, auto r) {
+  for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = turning_row(m, i);
+};
+
+}  // namespace
 
 JointKind spherical_joint() {
   return {"spherical",
@@ -12,12 +23,10 @@ JointKind spherical_joint() {
           {"wx", "wy", "wz"},
           {{NodeKind::kSpherical, V3::UnitZ(), 0}},
           {"x", "y", "z"},
-          [](const RelativeMotion& m, double, std::span<Row> r) {
-            for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
-          },
-          [](const RelativeMotion& m, std::span<Row> r) {
-            for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = {0.0, m.R.col(i), V3::Zero(), 0.0};
-          }};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint spherical_dual() { return {"spherical", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

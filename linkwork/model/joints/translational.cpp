@@ -1,8 +1,17 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double, auto r) { rotation_rows(m, r[0], r[1], r[2]); };
+constexpr auto kCoordinates = [](const auto& m, auto r) {
+  for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
+};
+
+}  // namespace
 
 JointKind translational_joint() {
   return {
@@ -13,10 +22,10 @@ JointKind translational_joint() {
       {"x", "y", "z"},
       {{NodeKind::kPrismatic, V3::UnitX(), 0}, {NodeKind::kPrismatic, V3::UnitY(), 1}, {NodeKind::kPrismatic, V3::UnitZ(), 2}},
       {"rx", "ry", "rz"},
-      [](const RelativeMotion& m, double, std::span<Row> r) { rotation_rows(m, r[0], r[1], r[2]); },
-      [](const RelativeMotion& m, std::span<Row> r) {
-        for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
-      }};
+      kClosure,
+      kCoordinates};
 }
+
+DualJoint translational_dual() { return {"translational", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

@@ -1,8 +1,18 @@
-#include "linkwork/model/joints/joint_kind.h"
+#include "linkwork/model/dual_kinds.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
+
+namespace {
+
+constexpr auto kClosure = [](const auto& m, double, auto r) {
+  for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
+  rotation_rows(m, r[3], r[4], r[5]);
+};
+constexpr auto kCoordinates = [](const auto&, auto) {};
+
+}  // namespace
 
 JointKind weld_joint() {
   return {"weld",
@@ -12,11 +22,10 @@ JointKind weld_joint() {
           {},
           {},
           {"x", "y", "z", "rx", "ry", "rz"},
-          [](const RelativeMotion& m, double, std::span<Row> r) {
-            for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
-            rotation_rows(m, r[3], r[4], r[5]);
-          },
-          [](const RelativeMotion&, std::span<Row>) {}};
+          kClosure,
+          kCoordinates};
 }
+
+DualJoint weld_dual() { return {"weld", kClosure, kCoordinates}; }
 
 }  // namespace linkwork

@@ -22,6 +22,10 @@ class Observation {
   /// Of the frame's origin, world axes.
   virtual Vec3<double> velocity(const NodeFrame& frame) const = 0;
   virtual double value(const BoundExpression& expression) const = 0;
+  /// In the frame's own axes.
+  virtual Vec3<double> angular_velocity(const NodeFrame& frame) const = 0;
+  /// What an accelerometer at the frame's origin shows, in its axes: its acceleration less that of free fall.
+  virtual Vec3<double> specific_force(const NodeFrame& frame) const = 0;
 };
 
 /// A type of [[sensor]]: output columns "<prefix>.<sensor>" or "<prefix>.<sensor>.<component>", which expressions can use too, by
@@ -40,6 +44,7 @@ struct SensorKind {
   bool is_drawn = false;                // where its frame is
   bool is_expression = false;           // just that: expressions that use it have it put in
   std::vector<std::string> units = {};  // by component; none: not known
+  bool is_output_only = false;          // it shows accelerations, which expressions that act on the motion cannot use
 };
 
 // In files of their own.
@@ -47,5 +52,6 @@ SensorKind point_sensor();
 SensorKind body_sensor();
 SensorKind expression_sensor();
 SensorKind distance_sensor();
+SensorKind imu_sensor();
 
 }  // namespace linkwork

@@ -1,21 +1,46 @@
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "linkwork/modules/glues/catalog.h"
+#include "linkwork/modules/glues/compliance_stability.h"
 
 namespace linkwork {
 
 namespace {
 
-/// lambda = -(K phi + D phidot) from the motion of the ports alone; every module goes on by itself, [Khan2006] section 5.2.
+std::size_t at(int i) { return static_cast<std::size_t>(i); }
+
+/// lambda = -(K phi + D phidot) from the motion of the ports alone; every module goes on by itself, [Khan2006] section 5.2. Rows
+/// that are angles have a stiffness of their own, that of the springs at a distance of the mechanism's size unless it is given.
 class ComplianceGlue : public Glue {
  public:
-  ComplianceGlue(Workshop& workshop, double stiffness, double damping)
+  ComplianceGlue(Workshop& workshop, const Options& options)
       : Glue(workshop),
         board_(workshop),
         drift_(drift_control(workshop.plan().settings)),
-        stiffness_(stiffness),
-        damping_(damping) {}
+        stiffness_(options.at("stiffness")),
+        given_damping_(options.at("damping")),
+        damping_(given_or(given_damping_, 0.6 * std::sqrt(stiffness_))),
+        turning_stiffness_(given_or(options.at("turning_stiffness"), stiffness_ * arm() * arm())),
+        turning_damping_(given_or(options.at("turning_damping"), damping_ * arm() * arm())) {}
+
+  /// Explicit steps follow stiff springs only if they are short.
+  Status check_start() override {
+    const auto& methods = tableaus();
+    const Settings& settings = workshop_.plan().settings;
+    const auto method = std::ranges::find(methods, settings.integrator.name, &Tableau::name);
+    if (method == methods.end() || !method->error.empty()) return {};  // error control finds its steps
+    const VirtualSprings springs = all_springs();
+    if (springs.is_stable(*method, settings.step)) return {};
+    return {fmt::format("glue 'compliance' would not be stable: with {} its springs take steps of at most {:.2g} s, and the step is "
+                        "{:.2g} s; give --step {:.2g}, or compliance:stiffness={:.2g}",
+                        method->name, springs.longest_step(*method, settings.step), settings.step,
+                        springs.longest_step(*method, settings.step),
+                        stiffness_ * springs.largest_scale(*method, settings.step))};
+  }
 
   Status evaluate(double t, States& x, States& rates) override {
     workshop_.ask_kinematics(t, x);
@@ -31,8 +56,8 @@ class ComplianceGlue : public Glue {
   }
 
   /// Modules see to their own constraints; the joints between them are what the springs live on.
-  Status project(double t, States& x) override {
-    if (!drift_.projects) return {};
+  Status project(double t, States& x, bool) override {
+    if (!drift_.positions && !drift_.velocities) return {};
     for (std::size_t i = 0; i < x.size(); ++i) project_alone(workshop_.modules()[i], t, x[i]);
     return {};
   }
@@ -50,6 +75,62 @@ class ComplianceGlue : public Glue {
   }
 
  private:
+  static double given_or(double given, double otherwise) { return std::isnan(given) ? otherwise : given; }
+  double arm() const { return workshop_.plan().length; }
+
+  struct Spring {
+    double stiffness, damping;
+  };
+  /// In place of a row.
+  Spring spring_for(const Connection& connection, const Row& row) const {
+    const bool turns = row.on_p.isZero(0.0);
+    const ComplianceSpec& own = connection.compliance;
+    const double damping = own.stiffness ? given_or(given_damping_, 0.6 * std::sqrt(*own.stiffness))
+                           : turns       ? turning_damping_
+                                         : damping_;
+    return {own.stiffness.value_or(turns ? turning_stiffness_ : stiffness_), own.damping.value_or(damping)};
+  }
+
+  /// All rows between modules at the state last evaluated. All ranks get the responses of all modules.
+  VirtualSprings all_springs() {
+    const AssemblyPlan& plan = workshop_.plan();
+    const std::vector<int> leaves = workshop_.tree().leaves();
+    std::vector<int> ends;
+    std::vector<int> begin_of(plan.modules.size());
+    int size = 0;
+    for (int rank = 0; rank < workshop_.transport().size(); ++rank) {
+      for (int leaf = workshop_.placement().begin(rank); leaf < workshop_.placement().end(rank); ++leaf) {
+        const int module = leaves[at(leaf)], six = 6 * plan.modules[at(module)].port_count;
+        begin_of[at(module)] = size;
+        size += six * six;
+      }
+      ends.push_back(size);
+    }
+    std::vector<double> data(at(size), 0.0);
+    for (const WorkingModule& module : workshop_.modules())
+      std::copy_n(module.response.D.data(), module.response.D.size(), data.data() + begin_of[at(module.index)]);
+    workshop_.transport().gather(data, ends);
+    const int rows = connection_rank();
+    VirtualSprings springs{MatX<double>::Zero(rows, rows), VecX<double>::Zero(rows), VecX<double>::Zero(rows)};
+    std::vector<MatX<double>> G;
+    for (const ModulePlan& module : plan.modules) G.push_back(MatX<double>::Zero(rows, 6 * module.port_count));
+    int first = 0;
+    for (const Connection& connection : plan.connections) {
+      linkwork::evaluate(connection, board_.motion_of_a(connection), board_.motion_of_b(connection), nullptr, nullptr, rows_);
+      for (int r = 0; r < connection.row_count(); ++r, ++first) {
+        if (!connection.a.is_ground())
+          G[at(connection.a.module)].row(first).segment<6>(6 * connection.a.port) += rows_.on_a[at(r)].transpose();
+        if (!connection.b.is_ground())
+          G[at(connection.b.module)].row(first).segment<6>(6 * connection.b.port) += rows_.on_b[at(r)].transpose();
+        const Spring spring = spring_for(connection, rows_.rows[at(r)]);
+        springs.stiffness[first] = spring.stiffness, springs.damping[first] = spring.damping;
+      }
+    }
+    for (std::size_t m = 0; m < G.size(); ++m)
+      springs.W += G[m] * Eigen::Map<const MatX<double>>(data.data() + begin_of[m], G[m].cols(), G[m].cols()) * G[m].transpose();
+    return springs;
+  }
+
   void project_alone(WorkingModule& module, double t, VecX<double>& x) const {
     constexpr int kMostIterations = 10;
     const double good_enough = 0.01 * drift_.tolerance;
@@ -57,7 +138,8 @@ class ComplianceGlue : public Glue {
     for (int i = 0; i < kMostIterations; ++i) {
       if (!module.module->kinematics(t, x, module.motion).ok()) return;  // the next evaluation says why
       const ModuleErrors errors = module.module->errors();
-      const bool position = errors.position > good_enough, velocity = errors.velocity > good_enough * std::max(1.0, errors.speed);
+      const bool position = drift_.positions && errors.position > good_enough;
+      const bool velocity = drift_.velocities && errors.velocity > good_enough * std::max(1.0, errors.speed);
       if (!position && !velocity) return;
       const Level level = position ? Level::kPosition : Level::kVelocity;
       if (!module.module->response(level, module.response).ok() || !module.module->advance(level, module.Q, x).ok()) return;
@@ -72,10 +154,8 @@ class ComplianceGlue : public Glue {
 
   void join(const Connection& connection, ConnectionResult& result) {
     linkwork::evaluate(connection, board_.motion_of_a(connection), board_.motion_of_b(connection), nullptr, nullptr, rows_);
-    const double stiffness = connection.compliance.stiffness.value_or(stiffness_);
-    const double own = std::isnan(damping_) ? 0.6 * std::sqrt(stiffness) : damping_;
-    const double damping = connection.compliance.damping.value_or(own);
-    for (std::size_t r = 0; r < static_cast<std::size_t>(connection.row_count()); ++r) {
+    for (std::size_t r = 0; r < at(connection.row_count()); ++r) {
+      const auto [stiffness, damping] = spring_for(connection, rows_.rows[r]);
       const double lambda = -stiffness * rows_.phi[r] - damping * rows_.rate[r];
       result.lambda[r] = lambda;
       push(connection.a, lambda * rows_.on_a[r]);
@@ -99,21 +179,24 @@ class ComplianceGlue : public Glue {
 
   PortBoard board_;
   DriftControl drift_;
-  double stiffness_, damping_;
+  double stiffness_, given_damping_, damping_, turning_stiffness_, turning_damping_;
   ConnectionRows rows_;
 };
 
 }  // namespace
 
 GlueEntry compliance_glue() {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   return {
       {"compliance",
        "virtual springs and dampers in place of the joints between modules, which then hold approximately",
        "Khan2006",
-       {{"stiffness", 1e6, "of the springs, for connections that have none of their own"},
-        {"damping", std::numeric_limits<double>::quiet_NaN(), "of the dampers; default 0.6 times the root of the stiffness"}}},
+       {{"stiffness", 1e6, "of the springs, N/m, for connections that have none of their own"},
+        {"damping", kNaN, "of the dampers; default 0.6 times the root of the stiffness"},
+        {"turning_stiffness", kNaN, "of rows that are angles, N m/rad; default the stiffness times the size of the system squared"},
+        {"turning_damping", kNaN, "likewise"}}},
       [](Workshop& workshop, const Options& options) {
-        return std::make_unique<ComplianceGlue>(workshop, options.at("stiffness"), options.at("damping"));
+        return std::make_unique<ComplianceGlue>(workshop, options);
       },
       {.exact = false, .exposes = "motion of its ports"}};
 }

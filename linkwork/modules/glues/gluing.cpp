@@ -6,6 +6,7 @@
 
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/glues/hierarchical.h"
+#include "linkwork/modules/glues/module_tangent.h"
 #include "linkwork/modules/module_equations.h"
 
 namespace linkwork {
@@ -13,13 +14,14 @@ namespace linkwork {
 namespace {
 
 /// The gluing algorithm of [Tseng2001] with the projection of Gauss' principle, in the form that needs nothing of a module but
-/// its response. One step of Newmark's method, or of the generalized-alpha method, with c the accelerations the step is made of:
+/// its response, and its equations where it is stiff. One step of Newmark's method, or of the generalized-alpha method, with c the accelerations the step is made of:
 ///   (1)  q = q0 + h v0 + h^2 ((1/2 - beta) c0 + beta c),  v = v0 + h ((1 - gamma) c0 + gamma c),  c from a = a0
 ///   (2)  every module's own acceleration, made to fit by the least change in the mass metric: a' = a_f - M^-1 A' (A M^-1 A')^+
 ///   (A a_f - b) (3)  stop if |a' - a|, |phi| and |A v - u| are within their tolerances (4)  q += h^2 beta dc,  v += h gamma dc,
 ///   then onto phi = 0 and A v = u by the least change; back to (2).
 /// With M in place of the paper's iteration matrix, its eq. GL-DYN and GL-ACC are (2): this is enough as long as nothing is
-/// stiff. The paper's own projections have the identity in place of M at (4); at (2) that diverges, as it found.
+/// stiff. Where that iteration is slow, the modules' tangents take the place of their masses at (2), from then on (ModuleTangent).
+/// The paper's own projections have the identity in place of M at (4); at (2) that diverges, as it found.
 class GluingGlue : public HierarchicalGlue {
  public:
   GluingGlue(Workshop& workshop, const Options& options)
@@ -36,21 +38,39 @@ class GluingGlue : public HierarchicalGlue {
       gamma_ = 0.5 - alpha_m_ + alpha_f_;
       beta_ = 0.25 * std::pow(1.0 - alpha_m_ + alpha_f_, 2);
     }
-    drift_.projects = true;
+    drift_.positions = drift_.velocities = true;
     drift_.tolerance = constraints_;
   }
 
-  Status project(double, States&) override { return {}; }  // done in the step
+  Status project(double, States&, bool) override { return {}; }  // done in the step
   int iterations() const override { return iterations_; }
+  void modes_changed() override {
+    HierarchicalGlue::modes_changed();
+    c_.clear();
+    begun_at_ = std::numeric_limits<double>::quiet_NaN();
+  }
 
   Status step(double t, double h, const States& from, const States& rates, States& to) override {
+    before_.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) before_[i] = accelerations(i, rates[i]);
+    if (c_.empty()) c_ = before_;      // the first step, or other things are in force
+    if (t != begun_at_) c0_ = c_;      // else the same step is made again, over another time
+    begun_at_ = t;
+    bool slow = false;
+    Status status = attempt(t, h, from, rates, to, slow);
+    if (!slow || by_tangent_) return status;
+    by_tangent_ = true;
+    return attempt(t, h, from, rates, to, slow);
+  }
+
+ private:
+  /// `slow`: the iteration with M does not converge, or too slowly to be of use.
+  Status attempt(double t, double h, const States& from, const States& rates, States& to, bool& slow) {
+    constexpr double kSlow = 0.7;  // of a change is left in the next iteration
     const double end = t + h;
     const std::size_t count = from.size();
-    before_.resize(count), c_.resize(count), c0_.resize(count), change_.resize(count), a_.resize(count), trial_ = rates;
+    change_.resize(count), a_.resize(count), c_.resize(count), trial_ = rates;
     for (std::size_t i = 0; i < count; ++i) {
-      before_[i] = accelerations(i, rates[i]);
-      if (c_[i].size() == 0) c_[i] = before_[i];  // the first step
-      c0_[i] = c_[i];
       a_[i] = before_[i];
       c_[i] = step_acceleration(i);
       const ModuleEquations& split = *workshop_.modules()[i].module->equations();
@@ -63,16 +83,27 @@ class GluingGlue : public HierarchicalGlue {
     }
     // Off the constraints, near a singular position, accelerations are of any size: their errors are divided by what is left of
     // the rows there.
-    if (Status status = project_onto_constraints(workshop_, hierarchy_, constraints_, end, to); !status.ok()) return status;
+    if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) {
+      slow = true;  // the predictor alone may be far off where something is stiff
+      return status;
+    }
+    if (by_tangent_) update_tangents(end, h, to);
+    double last = std::numeric_limits<double>::infinity();
     for (iterations_ = 0;; ++iterations_) {
       if (Status status = evaluate(end, to, trial_); !status.ok()) return status;
       const bool holds = errors_.position <= constraints_ && errors_.velocity <= constraints_ * errors_.speed;
-      if (relative_change() <= dynamics_ && holds) break;
+      const double change = relative_change();
+      if (change <= dynamics_ && holds) break;
+      slow = slow || !std::isfinite(change) || (iterations_ > 2 && change > kSlow * last);
+      if (slow && !by_tangent_) return {"the iteration is slow"};
+      last = change;
       if (iterations_ >= most_)
         return {fmt::format("glue 'gluing' has not converged in {} iterations; take shorter steps", most_)};
+      if (by_tangent_)
+        if (Status status = solve_by_tangent(end); !status.ok()) return status;
       for (std::size_t i = 0; i < count; ++i) {
         const ModuleEquations& split = *workshop_.modules()[i].module->equations();
-        a_[i] = accelerations(i, trial_[i]);
+        a_[i] = by_tangent_ ? next_[i] : VecX<double>(accelerations(i, trial_[i]));
         change_[i] = c_[i];
         c_[i] = step_acceleration(i);
         change_[i] = c_[i] - change_[i];
@@ -80,7 +111,7 @@ class GluingGlue : public HierarchicalGlue {
         change_[i] *= h * h * beta_;
         split.displace(change_[i], to[i]);
       }
-      if (Status status = project_onto_constraints(workshop_, hierarchy_, constraints_, end, to); !status.ok()) return status;
+      if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) return status;
     }
     for (std::size_t i = 0; i < count; ++i) {
       add_rest(i, h, from[i], rates[i], trial_[i], to[i]);
@@ -89,7 +120,23 @@ class GluingGlue : public HierarchicalGlue {
     return {};
   }
 
- private:
+  void update_tangents(double t, double h, const States& x) {
+    tangents_.resize(x.size());
+    const double share = (1.0 - alpha_f_) / (1.0 - alpha_m_);  // of a change of a in c
+    for (std::size_t i = 0; i < x.size(); ++i)
+      tangents_[i].update(workshop_.modules()[i], t, x[i], share * beta_ * h * h, share * gamma_ * h);
+  }
+
+  /// Accelerations at the state just evaluated that take the stiffness of the modules into account: next_.
+  Status solve_by_tangent(double t) {
+    for (std::size_t i = 0; i < a_.size(); ++i) tangents_[i].respond(workshop_.modules()[i], a_[i]);
+    if (Status status = hierarchy_.up_from_answers(t, Level::kAcceleration); !status.ok()) return status;
+    hierarchy_.down();
+    next_.resize(a_.size());
+    for (std::size_t i = 0; i < a_.size(); ++i) next_[i] = tangents_[i].advance(workshop_.modules()[i]);
+    return {};
+  }
+
   Eigen::VectorBlock<const VecX<double>> accelerations(std::size_t i, const VecX<double>& rates) {
     const ModuleEquations& split = *workshop_.modules()[i].module->equations();
     return rates.segment(split.first_velocity(), split.velocity_count());
@@ -131,7 +178,10 @@ class GluingGlue : public HierarchicalGlue {
   double beta_, gamma_;
   double alpha_m_ = 0.0, alpha_f_ = 0.0;
   int iterations_ = 0;
-  States before_, a_, c_, c0_, change_, trial_;
+  States before_, a_, c_, c0_, change_, trial_, next_;
+  double begun_at_ = std::numeric_limits<double>::quiet_NaN();  // the last step
+  bool by_tangent_ = false;
+  std::vector<ModuleTangent> tangents_;
 };
 
 }  // namespace
@@ -152,6 +202,7 @@ GlueEntry gluing_glue() {
            .adaptive = false,
            .own_steps = true,
            .needs_equations = true,
+           .takes_couplings = true,
            .exposes = "motion of its ports, their response D and R, and which of its numbers are velocities"}};
 }
 

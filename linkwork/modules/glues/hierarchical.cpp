@@ -2,36 +2,46 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "linkwork/modules/glues/catalog.h"
 
 namespace linkwork {
 
 HierarchicalGlue::HierarchicalGlue(Workshop& workshop)
-    : Glue(workshop), hierarchy_(workshop), drift_(drift_control(workshop.plan().settings)) {
+    : Glue(workshop), hierarchy_(workshop), drift_(drift_control(workshop.plan().settings)), loads_(workshop, hierarchy_) {
   hierarchy_.on_rate = drift_.on_rate;
   hierarchy_.on_phi = drift_.on_phi;
 }
 
-Status HierarchicalGlue::evaluate(double t, States& x, States& rates) {
+Status HierarchicalGlue::solve(double t, const States& x, States& rates) {
   if (Status status = hierarchy_.up(t, x, Level::kAcceleration); !status.ok()) return status;
   hierarchy_.down();
   workshop_.advance(Level::kAcceleration, rates);
+  return {};
+}
+
+Status HierarchicalGlue::evaluate(double t, States& x, States& rates) {
+  if (Status status = solve(t, x, rates); !status.ok()) return status;
+  if (!loads_.empty())
+    if (Status status = loads_.find([&] { return solve(t, x, rates); }); !status.ok()) return status;
+  most_rank_ = std::max(most_rank_, hierarchy_.total_rank());
   errors_ = hierarchy_.errors();
   results_ = hierarchy_.results();
   spring_potentials_ = hierarchy_.spring_potentials();
   return {};
 }
 
-Status HierarchicalGlue::project(double t, States& x) {
-  return drift_.projects ? project_onto_constraints(workshop_, hierarchy_, drift_.tolerance, t, x) : Status{};
+Status HierarchicalGlue::project(double t, States& x, bool closely) {
+  if (!drift_.positions && !drift_.velocities) return {};
+  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
 }
 
 std::string HierarchicalGlue::contradiction() const {
   constexpr double kNoticeable = 1e-6;
   if (hierarchy_.inconsistency() <= kNoticeable) return {};
   return fmt::format("connection '{}' contradicts the joints it follows from: it asks for an acceleration that differs by {:.3g}",
-                     workshop_.plan().connections[static_cast<std::size_t>(hierarchy_.inconsistent())].name,
-                     hierarchy_.inconsistency());
+                     hierarchy_.inconsistent(), hierarchy_.inconsistency());
 }
 
 GlueEntry hierarchical_glue() {
@@ -40,7 +50,7 @@ GlueEntry hierarchical_glue() {
            "Kasper",
            {{"nesting", 1.0, "1: groups as the model nests its modules, 0: by balanced partitioning alone"}}},
           [](Workshop& workshop, const Options&) { return std::make_unique<HierarchicalGlue>(workshop); },
-          {.exposes = "motion of its ports, their response D and R"}};
+          {.takes_couplings = true, .exposes = "motion of its ports, their response D and R"}};
 }
 
 }  // namespace linkwork

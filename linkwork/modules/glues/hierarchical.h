@@ -1,6 +1,7 @@
 #pragma once
 
 #include "linkwork/modules/glue.h"
+#include "linkwork/modules/glues/friction_loads.h"
 
 namespace linkwork {
 
@@ -10,16 +11,27 @@ class HierarchicalGlue : public Glue {
   explicit HierarchicalGlue(Workshop& workshop);
 
   Status evaluate(double t, States& x, States& rates) override;
-  Status project(double t, States& x) override;
-  double weakest() const override { return hierarchy_.weakest(); }
-  int connection_rank() override { return hierarchy_.rank_sum(); }
+  Status project(double t, States& x, bool closely) override;
+  double weakest() const override { return hierarchy_.total_rank() < most_rank_ ? 0.0 : hierarchy_.weakest(); }
+  int connection_rank() override { return hierarchy_.total_rank(); }
   int own_rank() const override { return hierarchy_.own_rank(); }
   int numbers_exposed() const override { return hierarchy_.numbers_exposed(); }
   std::string contradiction() const override;
+  Hierarchy* coupled() override { return &hierarchy_; }
+  void modes_changed() override {
+    loads_.lay_out();
+    most_rank_ = 0;
+  }
 
  protected:
   Hierarchy hierarchy_;
   DriftControl drift_;
+
+ private:
+  Status solve(double t, const States& x, States& rates);
+
+  FrictionLoads loads_;
+  int most_rank_ = 0;  // since other things came into force
 };
 
 }  // namespace linkwork

@@ -63,8 +63,9 @@ class ProjectionGlue : public Glue {
     return {};
   }
 
-  Status project(double t, States& x) override {
-    return drift_.projects ? project_onto_constraints(workshop_, hierarchy_, drift_.tolerance, t, x) : Status{};
+  Status project(double t, States& x, bool closely) override {
+    if (!drift_.positions && !drift_.velocities) return {};
+  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
   }
 
   double weakest() const override { return partition_->rank().weakest; }

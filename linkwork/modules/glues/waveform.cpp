@@ -1,12 +1,12 @@
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
 #include "linkwork/integrators/tableau.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/glues/hierarchical.h"
+#include "linkwork/modules/glues/waveform_rate.h"
 #include "linkwork/spatial/so3.h"
 
 namespace linkwork {
@@ -29,8 +29,9 @@ constexpr int kWaveSize = 24;
 ///
 /// Springs and dampers between modules: errors go down like (C k T^2/m)^j / (2 j)! on a window of length T, after a first growth.
 /// Constraints: the force goes into a, which moves, and b must follow: W_B lambda = b - A_A a_A - A_B a_fB. With W_i = A_i M_i^-1
-/// A_i' the error is multiplied by -W_B^-1 W_A each time, whatever the window; rho is its spectral radius. With lambda <- (1 - w)
-/// lambda + w lambda_new, w = 2/(2 + rho), it is rho/(2 + rho).
+/// A_i' the error between two modules is multiplied by -W_B^-1 W_A each time, whatever the window; rho is its spectral radius, or,
+/// of several modules, that of a turn of all of them (WaveCoupling). Where it is large, lambda <- (1 - w) lambda + w lambda_new with
+/// the best w.
 class WaveformGlue : public HierarchicalGlue {
  public:
   WaveformGlue(Workshop& workshop, const Options& options)
@@ -141,10 +142,11 @@ class WaveformGlue : public HierarchicalGlue {
       for (const PortMotion& motion : module.motion) to = put(motion, to);
     }
     workshop_.transport().gather(data, ends);
-    MatX<double> W_A = MatX<double>::Zero(rows_, rows_), W_B = W_A;
-    std::vector<MatX<double>> G(plan.modules.size());
-    std::vector<std::vector<char>> follows(plan.modules.size(), std::vector<char>(at(rows_), 0));
-    for (std::size_t m = 0; m < plan.modules.size(); ++m) G[m] = MatX<double>::Zero(rows_, 6 * plan.modules[m].port_count);
+    WaveCoupling coupling;
+    for (const ModulePlan& module : plan.modules) coupling.G.push_back(MatX<double>::Zero(rows_, 6 * module.port_count));
+    coupling.follower.assign(at(rows_), 0);
+    for (const int leaf : order_) coupling.order.push_back(leaves_[at(leaf)]);
+    std::vector<MatX<double>>& G = coupling.G;
     ConnectionRows rows;
     for (std::size_t c = 0; c < plan.connections.size(); ++c) {
       const Connection& connection = plan.connections[c];
@@ -163,36 +165,37 @@ class WaveformGlue : public HierarchicalGlue {
           G[at(connection.a.module)].block<1, 6>(row, 6 * connection.a.port) += rows.on_a[at(r)].transpose();
         if (!connection.b.is_ground())
           G[at(connection.b.module)].block<1, 6>(row, 6 * connection.b.port) += rows.on_b[at(r)].transpose();
-        follows[at(follower(connection))][at(row)] = 1;
+        coupling.follower[at(row)] = follower(connection);
       }
     }
     for (std::size_t m = 0; m < plan.modules.size(); ++m) {
       const int six = 6 * plan.modules[m].port_count;
-      const Eigen::Map<const MatX<double>> D(data.data() + begin_of[m], six, six);
-      const MatX<double> W = G[m] * D * G[m].transpose();
-      for (int i = 0; i < rows_; ++i)
-        for (int j = 0; j < rows_; ++j) (follows[m][at(i)] && follows[m][at(j)] ? W_B : W_A)(i, j) += W(i, j);
+      coupling.D.emplace_back(Eigen::Map<const MatX<double>>(data.data() + begin_of[m], six, six));
     }
-    const Eigen::FullPivLU<MatX<double>> follow(W_B);
-    if (follow.rank() < rows_)
+    if (!coupling.can_follow())
       return {
           "glue 'waveform' cannot let one side of a joint follow the other: the module that is to follow cannot move that way; "
           "use glue 'hierarchical'"};
-    rho_ = Eigen::EigenSolver<MatX<double>>(follow.solve(W_A), false).eigenvalues().cwiseAbs().maxCoeff();
+    return choose_weight(coupling);
+  }
+
+  Status choose_weight(const WaveCoupling& coupling) {
+    rho_ = coupling.contraction(1.0);
     weight_ = 1.0;
-    if (rho_ >= kClearlyConverging) {
-      weight_ = 2.0 / (2.0 + rho_);
-      if (!relax_ || rho_ / (2.0 + rho_) > kTooSlow)
-        return {fmt::format(
-            "glue 'waveform' would not converge: across the joints between modules errors are multiplied by rho = {:.4g} "
-            "in each iteration, whatever the window; exchange the ends a and b of the connections, join the modules "
-            "by springs, or use glue 'hierarchical'",
-            rho_)};
-      remarks_.push_back(fmt::format("waveform: rho = {:.4g} across the joints between modules, relaxed by {:.4g} to {:.4g}",
-                                     rho_, weight_, rho_ / (2.0 + rho_)));
-    } else {
+    if (rho_ < kClearlyConverging) {
       remarks_.push_back(fmt::format("waveform: rho = {:.4g} across the joints between modules", rho_));
+      return {};
     }
+    weight_ = relax_ ? coupling.best_weight() : 1.0;
+    const double relaxed = coupling.contraction(weight_);
+    if (relaxed > kTooSlow)
+      return {fmt::format(
+          "glue 'waveform' would not converge: across the joints between modules errors are multiplied by rho = {:.4g} "
+          "in each iteration, whatever the window{}; exchange the ends a and b of the connections, join the modules "
+          "by springs, or use glue 'hierarchical'",
+          rho_, relax_ ? fmt::format(", relaxed at best by {:.4g}", relaxed) : "")};
+    remarks_.push_back(fmt::format("waveform: rho = {:.4g} across the joints between modules, relaxed by {:.4g} to {:.4g}", rho_,
+                                   weight_, relaxed));
     return {};
   }
 
@@ -254,8 +257,8 @@ class WaveformGlue : public HierarchicalGlue {
         lambda_.assign(last, last + rows_);
         for (std::size_t i = 0; i < from.size(); ++i)
           for (States& states : ahead_) workshop_.modules()[i].module->normalize(states[i]);
-        return drift_.projects && rows_ > 0
-                   ? project_onto_constraints(workshop_, hierarchy_, drift_.tolerance, t + steps * h, ahead_.back())
+        return drift_.positions && rows_ > 0
+                   ? project_onto_constraints(workshop_, hierarchy_, drift_, t + steps * h, ahead_.back())
                    : Status{};
       }
       growing = change > before ? growing + 1 : 0;

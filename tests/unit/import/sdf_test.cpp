@@ -110,14 +110,16 @@ TEST(Sdf, ReadsTheElementsOfDrake) {
 <drake:bushing_torque_stiffness>100 100 0</drake:bushing_torque_stiffness><drake:bushing_torque_damping>1 1 0</drake:bushing_torque_damping>
 <drake:bushing_force_stiffness>100 100 100</drake:bushing_force_stiffness><drake:bushing_force_damping>1 1 1</drake:bushing_force_damping>
 </drake:linear_bushing_rpy></model>)");
-  ASSERT_EQ(spec.closures.size(), 3U);
+  ASSERT_EQ(spec.closures.size(), 2U);
   EXPECT_EQ(spec.closures[0].type, "spherical");
   EXPECT_EQ(spec.closures[0].b.at, V3(-0.5, 0, 0));
-  EXPECT_EQ(spec.closures[1].type, "revolute");
-  EXPECT_EQ(spec.closures[1].axis, V3::UnitZ());
-  EXPECT_EQ(spec.closures[2].type, "gear");
-  EXPECT_EQ(spec.closures[2].offset, 0.1);
-  EXPECT_THAT(spec.notes, Contains(HasSubstr("is taken as rigid")));
+  EXPECT_EQ(spec.closures[1].type, "gear");
+  EXPECT_EQ(spec.closures[1].offset, 0.1);
+  ASSERT_EQ(spec.forces.size(), 1U);
+  EXPECT_EQ(spec.forces[0].type, "bushing");
+  EXPECT_EQ(spec.forces[0].torque_stiffness, (std::vector<double>{100, 100, 0}));
+  EXPECT_EQ(spec.forces[0].force_damping, (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(spec.forces[0].b.at, V3(-1, 0, 0));
 }
 
 TEST(Sdf, IncludesModelsOfPackages) {

@@ -186,10 +186,10 @@ TEST(Urdf, SaysWhereTheLoopsFileIsWrong) {
 TEST(Urdf, ListsWhatItDoesNotTakeOverOnceWithTheLine) {
   const Spec spec = read(robot(R"(<link name="shell"><visual><geometry><mesh filename="package://x/y.stl"/></geometry></visual>
 <collision><geometry><box size="1 1 1"/></geometry></collision><collision/></link>
-<joint name="f" type="fixed"><parent link="one"/><child link="shell"/></joint><ros2_control/>)"));
-  EXPECT_THAT(spec.notes, Contains("ignored: 1 <visual> with a mesh (line 6)"));
+<joint name="f" type="fixed"><parent link="one"/><child link="shell"/></joint><sound/>)"));
+  EXPECT_THAT(spec.notes, Contains("ignored: 1 meshes that are not there, such as y.stl (line 6)"));
   EXPECT_THAT(spec.notes, Contains("ignored: 2 <collision> in <link> (first at line 7)"));
-  EXPECT_THAT(spec.notes, Contains("ignored: 1 <ros2_control> in <robot> (line 8)"));
+  EXPECT_THAT(spec.notes, Contains("ignored: 1 <sound> in <robot> (line 8)"));
 }
 
 TEST(Urdf, SaysWhatIsDoubtful) {

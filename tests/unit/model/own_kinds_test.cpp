@@ -15,8 +15,8 @@ namespace {
 using testing::HasSubstr;
 
 /// A spring and a damper on a joint: two elements.
-ForceKind bushing_force() {
-  return {.name = "bushing",
+ForceKind rubber_force() {
+  return {.name = "rubber",
           .summary = "holds a joint near zero",
           .keys = {{"joint", KeyKind::kVelocity, kRequired, "the coordinate", &ForceSpec::joint},
                    {"rate", KeyKind::kPositive, kRequired, "torque per angle"},
@@ -69,7 +69,7 @@ SensorKind speed_sensor() {
 
 std::shared_ptr<const Kinds> with_own_kinds() {
   auto kinds = std::make_shared<Kinds>(*standard_kinds());
-  kinds->forces.push_back(bushing_force());
+  kinds->forces.push_back(rubber_force());
   kinds->closures.push_back(belt_closure());
   kinds->sensors.push_back(speed_sensor());
   return kinds;
@@ -104,7 +104,7 @@ joints = ["one", "two"]
 ratio = 2
 [[force]]
 name = "mount"
-type = "bushing"
+type = "rubber"
 joint = "one"
 rate = 30
 loss = 2
@@ -171,8 +171,8 @@ TEST(OwnKinds, HaveColumnsKeysAndDrawings) {
   EXPECT_THAT(columns, testing::Contains("lambda.coupling.r"));
   EXPECT_THAT(scene_json(spec, model, columns), HasSubstr(R"({"name":"tip","type":"speed")"));
   const std::vector<KeyTable> tables = key_tables(*with_own_kinds());
-  EXPECT_THAT(keys_as_markdown(key_table(tables, "force")), HasSubstr("| `rate` (required) | bushing | a number > 0 |"));
-  EXPECT_THAT(key_table("force").types(), testing::Not(testing::Contains("bushing")));
+  EXPECT_THAT(keys_as_markdown(key_table(tables, "force")), HasSubstr("| `rate` (required) | rubber | a number > 0 |"));
+  EXPECT_THAT(key_table("force").types(), testing::Not(testing::Contains("rubber")));
 }
 
 TEST(OwnKinds, AreCheckedLikeOthers) {
@@ -184,9 +184,9 @@ TEST(OwnKinds, AreCheckedLikeOthers) {
     }
     return "accepted";
   };
-  EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 0\n"), HasSubstr("own.toml:23:8: 'rate' is 0"));
-  EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"on\"\nrate = 1\n"), HasSubstr("unknown joint 'on'"));
-  EXPECT_THAT(message("[[force]]\ntype = \"bushing\"\njoint = \"one\"\nrate = 1\nloss = 2\n"),
+  EXPECT_THAT(message("[[force]]\ntype = \"rubber\"\njoint = \"one\"\nrate = 0\n"), HasSubstr("own.toml:23:8: 'rate' is 0"));
+  EXPECT_THAT(message("[[force]]\ntype = \"rubber\"\njoint = \"on\"\nrate = 1\n"), HasSubstr("unknown joint 'on'"));
+  EXPECT_THAT(message("[[force]]\ntype = \"rubber\"\njoint = \"one\"\nrate = 1\nloss = 2\n"),
               HasSubstr("own.toml:24:8: 'loss' is above 'rate'"));
   EXPECT_THAT(message("[[sensor]]\nname = \"x\"\ntype = \"speed\"\nbody = \"three\"\n"), HasSubstr("unknown body 'three'"));
 }

@@ -1,34 +1,65 @@
-#include <fmt/format.h>
+#include "linkwork/dynamics/evaluated_forces.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
-#include "linkwork/dynamics/system.h"
 #include "linkwork/model/forces/friction.h"
+#include "linkwork/tree/energy.h"
 
 namespace linkwork {
 
 using V3 = Vec3<double>;
 
-void System::update_forces() {
+EvaluatedForces::EvaluatedForces(const Model& model)
+    : EvaluatedConstraints(model),
+      loads_(model.frictions.size(), 0.0),
+      friction_force_(model.frictions.size(), Eigen::Vector2d::Zero()),
+      joint_forces_(model.joint_forces.size()),
+      springs_(model.springs.size()),
+      wrenches_(model.wrenches.size()),
+      bushings_(model.bushings.size()) {
+  if (!model.custom_forces.empty()) custom_forces_.emplace(model);
+  if (std::ranges::any_of(model.bodies, [&](const Body& body) { return model.is_welded(body); }))
+    on_bodies_.resize(model.bodies.size());
+  for (std::size_t j = 0; j < model.joints.size(); ++j) {
+    const Joint& joint = model.joints[j];
+    if (joint.stiffness != 0.0 || joint.damping != 0.0 || joint.friction != 0.0) joints_with_laws_.emplace_back(j);
+  }
+  for (const BodyWrench& wrench : model.wrenches) {
+    WrenchParts& parts = wrench_parts_.emplace_back();
+    for (int k = 0; k < 6; ++k) {
+      const auto axis = static_cast<std::size_t>(k % 3);
+      const BoundExpression& value = k < 3 ? wrench.torque[axis] : wrench.force[axis];
+      if (value.expression.is_constant())
+        (k < 3 ? parts.constant.n : parts.constant.f)[k % 3] = value.expression.constant_value();
+      else
+        parts.varying.emplace_back(k, &value);
+    }
+  }
+}
+
+void EvaluatedForces::update_forces() {
   work_.clear_forces();
+  std::ranges::fill(on_bodies_, Wrench<double>{});
   power_ = 0.0;
   apply_joint_laws();
   apply_joint_forces();
   apply_springs();
   apply_wrenches();
-  apply_custom_forces();
+  apply_bushings();
+  if (custom_forces_) power_ += custom_forces_->apply(*this);
   apply_friction();
 }
 
-void System::add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force) {
+void EvaluatedForces::add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force) {
   const Row scaled{0.0, force * row.on_w, force * row.on_p, 0.0};
   const auto [on_a, on_b] = row_wrenches(a, b, between(a.node, b.node), scaled);
-  work_.apply(a.node, on_a);
-  work_.apply(b.node, on_b);
+  add_wrench(a, on_a);
+  add_wrench(b, on_b);
 }
 
-void System::add_coordinate_force(const Coordinate& coordinate, double force) {
+void EvaluatedForces::add_coordinate_force(const Coordinate& coordinate, double force) {
   const Joint& joint = model_->joints[coordinate.joint()];
   const auto k = static_cast<std::size_t>(coordinate.component);
   if (joint.in_state()) {
@@ -41,7 +72,7 @@ void System::add_coordinate_force(const Coordinate& coordinate, double force) {
   add_relative_force(joint.parent, joint.child, rows[k], force);
 }
 
-void System::apply_joint_laws() {
+void EvaluatedForces::apply_joint_laws() {
   for (JointIndex index : joints_with_laws_) {
     const Joint& joint = model_->joints[index()];
     const bool in_state = joint.in_state();
@@ -64,14 +95,14 @@ void System::apply_joint_laws() {
   }
 }
 
-JointLaw System::joint_law(const Joint& joint, double q, double rate) {
+JointLaw EvaluatedForces::joint_law(const Joint& joint, double q, double rate) {
   JointLaw law{0.0, -joint.damping * rate};
   if (joint.friction != 0.0) law.lossy += coulomb_force(joint.friction, rate);
   if (joint.stiffness != 0.0) law.elastic = -joint.stiffness * (q - joint.rest);
   return law;
 }
 
-void System::apply_joint_forces() {
+void EvaluatedForces::apply_joint_forces() {
   for (std::size_t k = 0; k < model_->joint_forces.size(); ++k) {
     const JointForce& force = model_->joint_forces[k];
     if (!is_in_force(force.of)) continue;
@@ -88,7 +119,7 @@ void System::apply_joint_forces() {
   }
 }
 
-void System::apply_springs() {
+void EvaluatedForces::apply_springs() {
   struct End {
     V3 p, v;  // in the world
   };
@@ -100,9 +131,9 @@ void System::apply_springs() {
     return {X * r, X.R * (node.v + node.w.cross(r))};
   };
   const auto push = [this](const NodeFrame& frame, const V3& force) {
-    if (frame.node == 0) return;
+    if (frame.node == 0 && on_bodies_.empty()) return;
     const V3 f = X_WN(frame.node).R.transpose() * force;
-    work_.apply(frame.node, {frame.X_NF.p.cross(f), f});
+    add_wrench(frame, {frame.X_NF.p.cross(f), f});
   };
   for (std::size_t k = 0; k < model_->springs.size(); ++k) {
     const Spring& spring = model_->springs[k];
@@ -130,7 +161,7 @@ void System::apply_springs() {
   }
 }
 
-void System::apply_wrenches() {
+void EvaluatedForces::apply_wrenches() {
   for (std::size_t i = 0; i < model_->wrenches.size(); ++i) {
     const BodyWrench& wrench = model_->wrenches[i];
     if (!is_in_force(wrench.of)) continue;
@@ -139,13 +170,42 @@ void System::apply_wrenches() {
     const Mat3<double>& R_WN = X_WN(wrench.at.node).R;
     const Mat3<double> R_NE = wrench.in_body_axes ? wrench.at.X_NF.R : R_WN.transpose();
     const Wrench<double> on_node = Pose<double>{R_NE, wrench.at.X_NF.p} * F;
-    work_.apply(wrench.at.node, on_node);
+    add_wrench(wrench.at, on_node);
     wrenches_[i] = {on_node, power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v})};
     power_ += wrenches_[i].second;
   }
 }
 
-Wrench<double> System::wrench(std::size_t element) const {
+void EvaluatedForces::apply_bushings() {
+  for (std::size_t i = 0; i < model_->bushings.size(); ++i) {
+    const Bushing& bushing = model_->bushings[i];
+    if (!is_in_force(bushing.of)) continue;
+    const RelativeMotion m = relative_motion(bushing.a, bushing.b);
+    const std::array<Row, 6> rows = Bushing::rows(m);
+    Row sum;
+    double elastic = 0.0, lossy = 0.0;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const double rate = rows[k].rate(m), drag = -bushing.damping[k] * rate;
+      const double force = drag - bushing.stiffness[k] * rows[k].value;
+      sum.on_w += force * rows[k].on_w;
+      sum.on_p += force * rows[k].on_p;
+      elastic += (force - drag) * rate;
+      lossy += drag * rate;
+    }
+    add_relative_force(bushing.a, bushing.b, sum, 1.0);
+    bushings_[i] = {{sum.on_w, sum.on_p}, elastic + lossy};
+    power_ += lossy;
+  }
+}
+
+Wrench<double> EvaluatedForces::bushing(std::size_t element) const {
+  const Bushing& bushing = model_->bushings[element];
+  if (!is_in_force(bushing.of)) return {};
+  const Mat3<double> R = pose(bushing.a).R;
+  return {R * bushings_[element].first.n, R * bushings_[element].first.f};
+}
+
+Wrench<double> EvaluatedForces::wrench(std::size_t element) const {
   const BodyWrench& wrench = model_->wrenches[element];
   if (!is_in_force(wrench.of)) return {};
   const auto& [n, f] = wrenches_[element].first;
@@ -153,7 +213,7 @@ Wrench<double> System::wrench(std::size_t element) const {
   return {R_WN * (n - wrench.at.X_NF.p.cross(f)), R_WN * f};
 }
 
-double System::power_of(std::size_t force) const {
+double EvaluatedForces::power_of(std::size_t force) const {
   if (!is_in_force(static_cast<int>(force))) return 0.0;
   double power = 0.0;
   const auto add = [&](const auto& elements, std::size_t first, const auto& power_at) {
@@ -163,32 +223,8 @@ double System::power_of(std::size_t force) const {
   add(model_->joint_forces, own.joint_force, [&](std::size_t k) { return joint_forces_[k].power; });
   add(model_->springs, own.spring, [&](std::size_t k) { return springs_[k].power; });
   add(model_->wrenches, own.wrench, [&](std::size_t k) { return wrenches_[k].second; });
+  add(model_->bushings, own.bushing, [&](std::size_t k) { return bushings_[k].second; });
   return power;
-}
-
-std::string System::describe_not_finite() {
-  const auto shown = [this](const std::string& who, const BoundExpression& law, double value) {
-    const Place& place = law.expression.place();
-    const std::string beyond = law.expression.describe_beyond({slots_.data(), law.slots.size()});
-    return fmt::format("{}, \"{}\"{}, is {}{}", who, law.expression.text(),
-                       place.line > 0 ? fmt::format(" in {}:{}", place.file, place.line) : "", value,
-                       beyond.empty() ? "" : ": " + beyond);
-  };
-  std::string found;
-  for_each_law(*model_, [&](const BoundExpression& law, const std::string& who) {
-    const double value = found.empty() ? evaluate(law) : 0.0;
-    if (!std::isfinite(value)) found = shown(who, law, value);
-  });
-  if (!found.empty()) return found;
-  if (custom_forces_ && !custom_forces_->not_finite().empty()) return custom_forces_->not_finite();
-  for (int row = 0; row < terms_.rows(); ++row)
-    if (const double b = terms_.b[row]; !std::isfinite(terms_.phi[row]) || !std::isfinite(terms_.rate[row]) || !std::isfinite(b))
-      return fmt::format("row '{}' of the constraints has an error of {}, a rate of {} and asks for an acceleration of {}",
-                         model_->rows[static_cast<std::size_t>(row)].name, terms_.phi[row], terms_.rate[row], b);
-  for (int v = 0; v < tree().nv; ++v)
-    if (const double x = state_->v[v]; !std::isfinite(x) || !std::isfinite(work_.tau[v]))
-      return fmt::format("'{}' has the velocity {} and the force {}", model_->velocity_name(v), x, work_.tau[v]);
-  return {};
 }
 
 /// The direction of sliding s, on the side where the step began. Where little is left of s it turns to that of then: stages of a
@@ -204,7 +240,7 @@ static Eigen::Vector2d sliding_direction(const Eigen::Vector2d& s, const Eigen::
 }
 
 /// What slides is held back by F = -(f(|s|) load + viscous |s|) along its direction.
-void System::apply_friction() {
+void EvaluatedForces::apply_friction() {
   for (std::size_t k = 0; k < model_->frictions.size(); ++k) {
     friction_force_[k].setZero();
     const Modes::Friction& mode = modes_.friction[k];
@@ -217,12 +253,40 @@ void System::apply_friction() {
     const double signed_speed = s.dot(along);
     friction_force_[k] = -(friction.sliding_force(speed) * loads_[k] + friction.viscous * signed_speed) * along;
     std::array<double, kMaxRows> lambda{};
-    const int first =
-        friction.first_row - terms_.first_rows[static_cast<std::size_t>(group_of_[static_cast<std::size_t>(friction.first_row)])];
+    const std::size_t group = group_of(friction.first_row);
+    const int first = friction.first_row - terms_.first_rows[group];
     for (int r = 0; r < friction.rows; ++r) lambda[static_cast<std::size_t>(first + r)] = friction_force_[k][r];
     sliding_[k].add_to_forces(lambda.data(), work_);
+    if (!on_bodies_.empty()) add_to_bodies(sliding_[k], terms_.layout->seed_bodies[group], lambda);
     power_ += friction_force_[k].dot(s);
   }
+}
+
+void EvaluatedForces::add_to_bodies(const ForceColumns& columns, std::span<const int> bodies, std::span<const double> lambda) {
+  for (std::size_t s = 0; s < bodies.size(); ++s)
+    on_bodies_[static_cast<std::size_t>(bodies[s])] += columns.resultant(static_cast<int>(s), lambda.data());
+}
+
+double EvaluatedForces::potential_energy() const {
+  update_poses(tree(), work_);
+  double energy = gravity_energy(tree(), work_);
+  const auto add = [&](double stiffness, double stretch) { energy += 0.5 * stiffness * stretch * stretch; };
+  for (const Joint& joint : model_->joints) {
+    if (joint.stiffness == 0.0) continue;
+    std::array<double, 7> q{};
+    std::array<double, 6> v{}, a{};
+    joint_motion(joint, {}, q, v, a);
+    for (int k = 0; k < joint.kind->nv(); ++k) add(joint.stiffness, q[static_cast<std::size_t>(k)] - joint.rest);
+  }
+  for (const Spring& spring : model_->springs)
+    if (is_in_force(spring.of)) add(spring.stiffness, distance_row(relative_motion(spring.a, spring.b)).value - spring.length);
+  for (const Bushing& bushing : model_->bushings) {
+    if (!is_in_force(bushing.of)) continue;
+    const std::array<Row, 6> rows = Bushing::rows(relative_motion(bushing.a, bushing.b));
+    for (std::size_t k = 0; k < rows.size(); ++k) add(bushing.stiffness[k], rows[k].value);
+  }
+  if (custom_forces_) energy += custom_forces_->potential(*this);
+  return energy;
 }
 
 }  // namespace linkwork

@@ -1,13 +1,48 @@
-#include <cmath>
-#include <limits>
+#include "linkwork/dynamics/evaluated_signals.h"
 
-#include "linkwork/dynamics/system.h"
+#include <algorithm>
+#include <array>
+#include <limits>
 
 namespace linkwork {
 
-// Values of expressions, and of what they use: coordinates, inputs, states, sensors.
+EvaluatedSignals::EvaluatedSignals(const Model& model)
+    : EvaluatedMotion(model),
+      modes_(model),
+      error_(VecX<double>::Zero(model.row_count())),
+      error_rate_(error_),
+      inputs_(model.inputs.size()),
+      branches_(static_cast<std::size_t>(model.switch_count), 0.0),
+      spans_(model.springs.size()) {
+  std::size_t slots = 0, within = 0;  // of sensors and rates, which may be needed while others are evaluated
+  const auto fit = [&](const BoundExpression& e) { slots = std::max(slots, e.slots.size()); };
+  for (const CoordinateClosure& closure : model.coordinate_closures) fit(closure.phi);
+  for (const JointForce& force : model.joint_forces) fit(force.value);
+  for (const Spring& spring : model.springs) fit(spring.law);
+  for (const BodyWrench& wrench : model.wrenches)
+    for (std::size_t k = 0; k < 3; ++k) fit(wrench.force[k]), fit(wrench.torque[k]);
+  for (const DryFriction& friction : model.frictions) fit(friction.load);
+  for (const Sensor& sensor : model.sensors) fit(sensor.value), within += sensor.value.slots.size();
+  for (const UserState& state : model.states) fit(state.rate), within += state.rate.slots.size();
+  for (const Input& input : model.inputs) input_jets_.resize(std::max(input_jets_.size(), input.value.slots.size()));
+  for (const Event& event : model.events) {
+    fit(event.when);
+    for (const Action& action : event.actions) fit(action.value);
+  }
+  slots_.resize(slots + within);
+  jets_.resize(slots);
+  set_modes(modes_);
+}
 
-double System::evaluate(const BoundExpression& expression, const VecX<double>* lambda) const {
+void EvaluatedSignals::set_modes(const Modes& modes) {
+  kept_ = false;
+  modes_ = modes;
+  inactive_.clear();
+  for (int row = 0; row < model_->row_count(); ++row)
+    if (!is_active(row)) inactive_.push_back(row);
+}
+
+double EvaluatedSignals::evaluate(const BoundExpression& expression, const VecX<double>* lambda) const {
   if (expression.expression.is_constant()) return expression.expression.constant_value();
   const std::size_t count = expression.slots.size(), first = slots_used_;
   slots_used_ += count;
@@ -16,7 +51,7 @@ double System::evaluate(const BoundExpression& expression, const VecX<double>* l
   return expression.expression.evaluate<double>(std::span<const double>(slots_.data() + first, count), held_by(expression));
 }
 
-Jet System::input(int input) const {
+Jet EvaluatedSignals::input(int input) const {
   const auto k = static_cast<std::size_t>(input);
   const Input& of = model_->inputs[k];
   if (inputs_[k]) return {*inputs_[k]};
@@ -33,11 +68,11 @@ Jet System::input(int input) const {
   return of.value.expression.evaluate<Jet>(std::span<const Jet>(jets));
 }
 
-void System::state_rates(std::span<double> rates) const {
+void EvaluatedSignals::state_rates(std::span<double> rates) const {
   for (std::size_t k = 0; k < model_->states.size(); ++k) rates[k] = evaluate(model_->states[k].rate);
 }
 
-double System::slot_value(const Variable& slot, const VecX<double>* lambda) const {
+double EvaluatedSignals::slot_value(const Variable& slot, const VecX<double>* lambda) const {
   using Kind = Variable::Kind;
   switch (slot.kind) {
     case Kind::kTime:
@@ -75,7 +110,7 @@ double System::slot_value(const Variable& slot, const VecX<double>* lambda) cons
 }
 
 /// Of a component, or of its rate: NaN where the kind does not give rates.
-double System::sensor_value(const Variable& slot, bool rate) const {
+double EvaluatedSignals::sensor_value(const Variable& slot, bool rate) const {
   const Sensor& sensor = model_->sensors[static_cast<std::size_t>(slot.index)];
   const auto read = rate ? sensor.kind->read_rates : sensor.kind->read;
   if (read == nullptr) return std::numeric_limits<double>::quiet_NaN();
@@ -84,7 +119,7 @@ double System::sensor_value(const Variable& slot, bool rate) const {
   return values[static_cast<std::size_t>(slot.component)];
 }
 
-std::span<const Jet> System::slots_along(const BoundExpression& expression, const VecX<double>& vdot,
+std::span<const Jet> EvaluatedSignals::slots_along(const BoundExpression& expression, const VecX<double>& vdot,
                                          const VecX<double>* lambda) const {
   using Kind = Variable::Kind;
   const double unknown = std::numeric_limits<double>::quiet_NaN();
@@ -124,11 +159,11 @@ std::span<const Jet> System::slots_along(const BoundExpression& expression, cons
   return {jets_.data(), expression.slots.size()};
 }
 
-Jet System::evaluate_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const {
+Jet EvaluatedSignals::evaluate_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const {
   return expression.expression.evaluate<Jet>(slots_along(expression, vdot, lambda), held_by(expression));
 }
 
-void System::read_switches(const BoundExpression& expression, const VecX<double>& vdot, std::span<SwitchReading> at) const {
+void EvaluatedSignals::read_switches(const BoundExpression& expression, const VecX<double>& vdot, std::span<SwitchReading> at) const {
   expression.expression.read_switches(slots_along(expression, vdot, nullptr), held_by(expression), at);
 }
 

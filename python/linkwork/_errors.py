@@ -1,0 +1,27 @@
+"""What can go wrong, in the words of the program."""
+
+
+class InputError(ValueError):
+    """Something is wrong with a model, a name or an option: where, what, and what would be right.
+
+    >>> import linkwork as lw
+    >>> try:
+    ...     lw.Model.from_string("name = 'arm'\\n[[body]]\\nmass = 'heavy'\\n", name="arm.toml")
+    ... except lw.InputError as error:
+    ...     print(error.file, error.line)
+    arm.toml 2
+    """
+
+    def __init__(self, message, file=None, line=None, column=None):
+        super().__init__(message, file, line, column)  # all of it, so that errors can be sent between processes
+        self.file, self.line, self.column = file, line, column
+
+    def __str__(self):
+        return self.args[0]
+
+
+class SimulationError(RuntimeError):
+    """A run, or an evaluation, cannot go on: the words say why. `results` has the rows so far, if there are any."""
+
+    file = line = column = None
+    results = None

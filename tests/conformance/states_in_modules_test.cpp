@@ -1,0 +1,171 @@
+// States of the user's own in modules that are solved apart: the same as in one piece.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "linkwork/io/model_file.h"
+#include "linkwork/modules/model_run.h"
+#include "tests/support/assemblies.h"
+
+namespace linkwork {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+
+/// A cart on a rail with a controller that has a state; two of them, joined by a rod's spring and a pin.
+constexpr const char* kPart = R"(linkwork = 1
+[[body]]
+name = "cart"
+mass = 1.5
+inertia = [0.1, 0.1, 0.1]
+[[body]]
+name = "link"
+mass = 0.6
+com = [0.2, 0, 0]
+inertia = [0.01, 0.02, 0.02]
+[[joint]]
+name = "slide"
+type = "prismatic"
+parent = { body = "ground" }
+child = { body = "cart" }
+axis = [1, 0, 0]
+[[joint]]
+name = "swing"
+type = "revolute"
+parent = { body = "cart" }
+child = { body = "link" }
+position = 0.4
+[[port]]
+name = "tip"
+body = "link"
+at = [0.4, 0, 0]
+[[state]]
+name = "sum"
+start = 0.2
+rate = "0.3 - q.slide"
+[[state]]
+name = "lag"
+rate = "8*(z.sum + z.ramp - z.lag) + v.swing"
+[[state]]
+name = "ramp"
+rate = "z.wave"
+[[state]]
+name = "wave"
+start = 1.0
+rate = "cos(3*t) - z.ramp"
+[[force]]
+name = "motor"
+type = "force"
+joint = "slide"
+value = "20*z.lag - 3*v.slide"
+)";
+
+Spec two_carts(const std::string& more) {
+  ReadOptions options;
+  options.load = [](const std::filesystem::path&) { return std::string(kPart); };
+  return read_model_text(R"(linkwork = 1
+[settings]
+end = 0.3
+step = 1e-3
+output_every = 0.01
+[[module]]
+name = "left"
+file = "part.toml"
+[[module]]
+name = "right"
+file = "part.toml"
+[[connection]]
+name = "pin"
+type = "pin"
+a = "left.tip"
+b = "right.tip"
+)" + more,
+                         "whole.toml", options);
+}
+
+/// Of no module: a signal that both use. And one that nothing uses.
+constexpr const char* kShared = R"(
+[[state]]
+name = "clock"
+start = 0.5
+rate = "-z.clock + sin(5*t)"
+[[state]]
+name = "idle"
+rate = "1"
+[[force]]
+type = "torque"
+joint = "left.swing"
+value = "z.clock"
+[[force]]
+type = "torque"
+joint = "right.swing"
+value = "-2*z.clock + z.right.sum"
+)";
+
+double largest_difference_of_states(const test::Rows& a, const test::Rows& b) {
+  double largest = 0.0;
+  int compared = 0;
+  for (const std::string& column : a.columns) {
+    if (!column.starts_with("z.")) continue;
+    EXPECT_EQ(std::ranges::count(b.columns, column), 1) << column;
+    const std::vector<double> x = a.of(column), y = b.of(column);
+    for (std::size_t i = 0; i < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - y[i]));
+    ++compared;
+  }
+  EXPECT_EQ(compared, 10);
+  return largest;
+}
+
+TEST(StatesInModules, AreThoseOfOnePieceUnderEveryExactGlue) {
+  Spec spec = two_carts(kShared);
+  spec.settings.integrator = {"rk4", {}, {}};
+  const test::Rows whole = test::run_in_one_piece(spec);
+  ASSERT_TRUE(whole.summary.completed) << whole.summary.status;
+  for (const char* const glue : {"hierarchical", "projection", "gluing"}) {
+    spec.settings.glue = {glue, {}, {}};
+    const test::Rows apart = test::run_modules(spec);
+    ASSERT_TRUE(apart.summary.completed) << glue << ": " << apart.summary.status;
+    EXPECT_LT(test::largest_difference(whole, apart).first, 1e-8) << glue;
+    EXPECT_LT(largest_difference_of_states(whole, apart), 1e-8) << glue;
+    EXPECT_LT(apart.summary.energy_drift, 1e-7) << glue;
+  }
+}
+
+TEST(StatesInModules, AreTheSameBitsOnAnyNumberOfThreads) {
+  Spec spec = two_carts(kShared);
+  const test::Rows one = test::run_modules(spec), two = test::run_modules(spec, 2);
+  EXPECT_EQ(one.columns, two.columns);
+  EXPECT_EQ(one.rows, two.rows);
+}
+
+/// What is watched by error control is the motion and the states.
+TEST(StatesInModules, AreUnderErrorControl) {
+  Spec spec = two_carts("[[state]]\nname = \"fast\"\nstart = 1\nrate = \"-300*z.fast\"\n" + std::string(kShared));
+  spec.settings.integrator = {"dopri45", {}, {}};
+  spec.settings.rtol = spec.settings.atol = 1e-9;
+  const test::Rows apart = test::run_modules(spec);
+  ASSERT_TRUE(apart.summary.completed) << apart.summary.status;
+  const std::vector<double> t = apart.of("t"), z = apart.of("z.fast");
+  for (std::size_t i = 0; i < t.size(); ++i) EXPECT_NEAR(z[i], std::exp(-300.0 * t[i]), 1e-6);
+}
+
+TEST(StatesInModules, ThatNeedSeveralModulesAreRefused) {
+  const auto refusal = [](const std::string& more) -> std::string {
+    Spec spec = two_carts(more);
+    spec.settings.glue = {"hierarchical", {}, {}};
+    try {
+      run_model(spec);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_THAT(refusal("[[state]]\nname = \"both\"\nrate = \"q.left.slide - q.right.slide\"\n"),
+              HasSubstr("state 'both' depends on coordinates of several modules; expected a state for each module, or glue"));
+  EXPECT_THAT(refusal("[[force]]\ntype = \"torque\"\njoint = \"left.swing\"\nvalue = \"z.right.sum\"\n"),
+              HasSubstr("the force depends on coordinates of other modules"));
+}
+
+}  // namespace
+}  // namespace linkwork

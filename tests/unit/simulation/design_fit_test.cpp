@@ -1,0 +1,172 @@
+#include "linkwork/simulation/design_fit.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "linkwork/io/model_file.h"
+#include "linkwork/simulation/check.h"
+#include "tests/support/recorded_run.h"
+
+namespace linkwork {
+namespace {
+
+using test::RecordedRun;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using V3 = Eigen::Vector3d;
+
+/// Adds to the frames of all joints and closures what rounding would.
+void round_off(Spec& spec, double shift, double turn, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto uniform = [&] { return 2.0 * static_cast<double>(random()) / static_cast<double>(std::mt19937::max()) - 1.0; };
+  const auto disturb = [&](FrameSpec& frame) {
+    frame.at += shift * V3(uniform(), uniform(), uniform());
+    const V3 w = turn * V3(uniform(), uniform(), uniform());
+    if (w.norm() > 0.0) frame.rotation = frame.rotation * Eigen::Quaterniond(Eigen::AngleAxisd(w.norm(), w.normalized()));
+  };
+  for (JointSpec& joint : spec.joints) disturb(joint.parent), disturb(joint.child);
+  for (ClosureSpec& closure : spec.closures) disturb(closure.a), disturb(closure.b);
+}
+
+/// Four revolute joints with parallel axes: 5 rows, 2 of which count.
+Spec four_bar() {
+  return read_model_text(R"(linkwork = 1
+[settings]
+design_tolerance = 1e-4
+end = 2
+[[body]]
+name = "crank"
+solid = { shape = "rod", to = [0.3, 0, 0], mass = 1 }
+[[body]]
+name = "coupler"
+solid = { shape = "rod", to = [0.8, 0, 0], mass = 2 }
+[[body]]
+name = "rocker"
+solid = { shape = "rod", to = [0.5, 0, 0], mass = 1.5 }
+[[joint]]
+name = "A"
+type = "revolute"
+parent = { body = "ground" }
+child = { body = "crank" }
+position = 1
+[[joint]]
+name = "B"
+type = "revolute"
+parent = { body = "crank", at = [0.3, 0, 0] }
+child = { body = "coupler" }
+[[joint]]
+name = "D"
+type = "revolute"
+parent = { body = "ground", at = [0.7, 0, 0] }
+child = { body = "rocker" }
+position = 1.5
+[[closure]]
+name = "C"
+type = "revolute"
+a = { body = "coupler", at = [0.8, 0, 0] }
+b = { body = "rocker", at = [0.5, 0, 0] }
+)",
+                         "four_bar.toml");
+}
+
+/// Axes that meet in the origin.
+Spec spherical_four_bar() {
+  Spec spec = four_bar();
+  const auto axis = [](double angle) { return V3(std::sin(angle), 0.0, std::cos(angle)); };
+  // Every link carries its second axis at an angle from its first; the first is z.
+  const std::array<double, 4> arc{0.5, 1.1, 0.9, 1.0};  // crank, coupler, rocker, ground
+  const auto frame = [&](FrameSpec& f, double angle) {
+    f.at.setZero();
+    f.rotation = Eigen::Quaterniond::FromTwoVectors(V3::UnitZ(), axis(angle));
+  };
+  frame(spec.joints[0].parent, 0.0), frame(spec.joints[0].child, 0.0);
+  frame(spec.joints[1].parent, arc[0]), frame(spec.joints[1].child, 0.0);
+  frame(spec.joints[2].parent, arc[3]), frame(spec.joints[2].child, 0.0);
+  frame(spec.closures[0].a, arc[1]), frame(spec.closures[0].b, arc[2]);
+  spec.joints[0].position = {1.2};
+  spec.joints[2].position = {1.0};
+  return spec;
+}
+
+TEST(DesignFit, LeavesExactDesignsAsTheyAreToTheLastBit) {
+  for (const Spec& spec : {four_bar(), spherical_four_bar()}) {
+    const Spec fitted = fitted_design(spec);
+    EXPECT_TRUE(fitted.warnings.empty());
+    for (std::size_t j = 0; j < spec.joints.size(); ++j) {
+      EXPECT_EQ(fitted.joints[j].child.at, spec.joints[j].child.at);
+      EXPECT_EQ(fitted.joints[j].child.rotation.coeffs(), spec.joints[j].child.rotation.coeffs());
+    }
+  }
+}
+
+TEST(DesignFit, MakesRoundedLoopsMoveWithoutContradictionAndWithoutDrift) {
+  for (unsigned seed = 1; seed <= 6; ++seed)
+    for (Spec spec : {four_bar(), spherical_four_bar()}) {
+      round_off(spec, seed % 2 == 0 ? 2e-5 : 0.0, seed % 3 == 0 ? 0.0 : 2e-5, seed);
+      const Spec fitted = fitted_design(spec);
+      ASSERT_EQ(fitted.warnings.size(), 1U) << seed;
+      EXPECT_THAT(fitted.warnings[0], HasSubstr("'C'"));
+      for (std::size_t j = 0; j < spec.joints.size(); ++j)
+        EXPECT_LT((fitted.joints[j].child.at - spec.joints[j].child.at).norm(), 1e-4);
+      const CheckReport report = check(build_model(fitted));
+      EXPECT_EQ(report.dof, 1) << seed;
+      EXPECT_EQ(report.rank, 2) << seed;
+      EXPECT_EQ(report.warnings, fitted.warnings);
+      const RecordedRun run(fitted);
+      EXPECT_TRUE(run.summary.completed);
+      EXPECT_LT(run.summary.position_error_max, 1e-10) << seed;
+      EXPECT_LT(run.summary.energy_drift, 1e-6) << seed;
+      EXPECT_THAT(run.summary.warnings, testing::Contains(HasSubstr("rounded")));
+    }
+}
+
+TEST(DesignFit, SpreadsTheGapOverTheWholeLoop) {
+  Spec spec = four_bar();
+  spec.closures[0].b.at.z() += 4e-5;  // out of the plane
+  const Spec fitted = fitted_design(spec);
+  ASSERT_EQ(fitted.warnings.size(), 1U);
+  int moved = 0;
+  for (std::size_t j = 0; j < 3; ++j) {
+    const double by = std::abs(fitted.joints[j].child.at.z() - spec.joints[j].child.at.z());
+    EXPECT_LT(by, 2e-5);
+    moved += by > 5e-6;
+  }
+  const double closure = std::abs(fitted.closures[0].b.at.z() - spec.closures[0].b.at.z());
+  EXPECT_NEAR(closure, 1e-5, 1e-8) << "four joints share it";
+  EXPECT_EQ(moved, 3);
+}
+
+TEST(DesignFit, DoesNotBendWhatContradictsItselfByMore) {
+  Spec spec = four_bar();
+  spec.closures[0].b.at.z() += 5e-3;
+  EXPECT_TRUE(fitted_design(spec).warnings.empty());
+  EXPECT_THROW(check(fitted_model(spec)), InputError) << "refused as ever";
+}
+
+TEST(DesignFit, IsNotMadeUnlessTheModelAllowsIt) {
+  Spec spec = four_bar();
+  spec.settings.design_tolerance = 0.0;
+  round_off(spec, 2e-5, 2e-5, 1);
+  EXPECT_TRUE(fitted_design(spec).warnings.empty());
+}
+
+TEST(DesignFit, GivesTheSameBitsEveryTime) {
+  Spec spec = four_bar();
+  round_off(spec, 2e-5, 2e-5, 5);
+  const Spec one = fitted_design(spec), other = fitted_design(spec);
+  for (std::size_t j = 0; j < spec.joints.size(); ++j) EXPECT_EQ(one.joints[j].child.at, other.joints[j].child.at);
+}
+
+TEST(DesignFit, LeavesMechanismsNearASingularPositionAlone) {
+  Spec spec = four_bar();  // crank and coupler almost in one line
+  spec.joints[0].position = {0.60};
+  spec.joints[2].position.clear();
+  const Spec fitted = fitted_design(spec);
+  EXPECT_TRUE(fitted.warnings.empty());
+}
+
+}  // namespace
+}  // namespace linkwork
