@@ -13,7 +13,7 @@ bool write_modes_page(const std::filesystem::path& file, const Spec& spec, const
   std::vector<std::string> columns{"t"};
   std::vector<double> row{linear.t};
   for (const auto& [name, value] : linear.q) {
-    columns.push_back(name);
+    columns.push_back("q." + name);
     row.push_back(value);
   }
   ThinnedRows rows(columns.size());
