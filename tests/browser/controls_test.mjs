@@ -233,7 +233,6 @@ test("events are marked on the time line and in plots, and lead to their moment"
   const { events } = JSON.parse(readFileSync("latch/summary.json", "utf8"));
   const first = events.find((event) => event.t > 0);
   await page.locator(".event-strip .mark").first().click();
-  assert.ok(events.some((event) => Math.abs(event.t - 0) < 1e-12 || event.t > 0));
   assert.ok(Math.abs((await time()) - events[0].t) < 1e-9);
   await page.evaluate(() => linkwork.player.seek(0));
   const over = page.locator(".u-over").first();
@@ -253,7 +252,7 @@ test("events are marked on the time line and in plots, and lead to their moment"
   assert.deepEqual(complaints, []);
 });
 
-test("eight runs have eight colours, and stand side by side under one camera", async () => {
+test("twelve runs have twelve colours, and two stand side by side under one camera", async () => {
   const folders = Array.from({ length: 12 }, (_, k) => (run("four_bar", `t${k}`, "--end", "0.1", "--set", `torque=${k}`), `t${k}`));
   linkwork("report", ...folders, "--out", "twelve.html");
   await open(path.resolve("twelve.html"));
