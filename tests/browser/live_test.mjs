@@ -89,7 +89,7 @@ test("another length is drawn, and what cannot be assembled is said", async () =
 test("inputs act on a run that goes by the clock", async () => {
   writeFileSync(
     "pushed.toml",
-    `[model]
+    `linkwork = 1
 name = "pushed"
 [settings]
 gravity = [0, 0, 0]
@@ -105,8 +105,8 @@ inertia = [1, 1, 1]
 [[joint]]
 name = "slide"
 type = "prismatic"
-parent = "ground"
-child = "cart"
+parent = { body = "ground" }
+child = { body = "cart" }
 axis = [1, 0, 0]
 [[force]]
 type = "force"
