@@ -9,6 +9,7 @@
 #include "apps/linkwork/interruption.h"
 #include "apps/linkwork/lists.h"
 #include "apps/linkwork/model_argument.h"
+#include "apps/linkwork/modes_page.h"
 #include "apps/linkwork/result_folder.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
@@ -106,12 +107,15 @@ int find_linear_model(const AnalysisOptions& options) {
 }
 
 int find_vibrations(const AnalysisOptions& options) {
-  const auto model = read_model(options);
+  const Spec spec = options.model.read();
+  const auto model = std::make_shared<const Model>(fitted_model(spec));
   ReducedMotion motion(model);
   begin_at(options.at.value_or("equilibrium"), model, motion);
-  const std::vector<Mode> modes = find_modes(motion, linearize(motion));
+  const LinearModel linear = linearize(motion);
+  const std::vector<Mode> modes = find_modes(motion, linear);
   const ResultFolder folder(options.out, model->name + "-modes");
   write_text_file(folder / "modes.json", modes_json(modes));
+  const bool has_page = write_modes_page(folder / "modes.html", spec, *model, linear, modes);
   if (!options.quiet) {
     print("{}: {} about its {}\n", model->name, counted(static_cast<long>(modes.size()), "mode"),
           options.at.value_or("equilibrium"));
@@ -128,6 +132,7 @@ int find_vibrations(const AnalysisOptions& options) {
     if (modes.size() > kMostLines) print_line("", fmt::format("and {} more", modes.size() - kMostLines));
   }
   print_file(options, folder, "modes.json");
+  if (has_page && !options.quiet) print_line("", (folder / "modes.html").string() + " (open it in a browser)");
   return kDone;
 }
 
@@ -243,8 +248,8 @@ Command modes_command(CLI::App& program) {
   const auto options = std::make_shared<AnalysisOptions>();
   CLI::App* const app = options->add_to(
       program, "modes", "Finds the natural vibrations of a model, with their shapes.",
-      R"(About its equilibrium, or another state. Writes modes.json: frequencies, damping ratios and shapes, ascending. Motions
-without stiffness have the frequency 0.
+      R"(About its equilibrium, or another state. Writes modes.json: frequencies, damping ratios and shapes, ascending; and
+modes.html, a page that moves them. Motions without stiffness have the frequency 0.
 
 Examples:
   linkwork modes measured_car

@@ -30,9 +30,9 @@ async function draw(model, t, image, prepare) {
   await page.screenshot({ path: path.join(here, image) });
 }
 
-const forces = () => page.getByRole("button", { name: "Closure forces" }).click();
+const forces = () => page.keyboard.press("v");
 const trace = async (label) => {
-  await page.locator("details.menu summary").click();
+  await page.locator("details.menu summary", { hasText: "traces" }).click();
   await page.getByLabel("Find a point").fill(label.split(" (")[0]);
   await page.getByLabel(label, { exact: true }).check();
   await page.keyboard.press("Escape");

@@ -1,90 +1,31 @@
 // The report page in a real browser: node report_test.mjs, with LINKWORK (the program), WEB_TREE (where the page's packages are),
 // SOURCE_DIR and CHROMIUM in the environment, in an empty directory.
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
-import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { after, before, test } from "node:test";
+import { close, complaints, launch, LINKWORK, linkwork, models, open, page, picture, readCsv, run, SOURCE_DIR, time } from "./browser.mjs";
 
-const { LINKWORK, WEB_TREE, SOURCE_DIR, CHROMIUM } = process.env;
-const { chromium } = createRequire(path.join(WEB_TREE, "package.json"))("playwright-core");
-const models = path.join(SOURCE_DIR, "tests/browser");
-
-let context;
-let page;
-let complaints = []; // errors and requests of the page, which must not be
-
-function linkwork(...args) {
-  return execFileSync(LINKWORK, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
-}
-
-function run(model, out, ...args) {
-  linkwork("run", model, "--quiet", "--out", out, ...args);
-  return path.resolve(out, "report.html");
-}
-
-function readCsv(folder) {
-  const [header, ...lines] = readFileSync(path.join(folder, "trajectory.csv"), "utf8").trimEnd().split("\n");
-  const columns = header.split(",");
-  return lines.map((line) => Object.fromEntries(line.split(",").map((value, k) => [columns[k], Number(value)])));
-}
-
-async function open(file) {
-  complaints = [];
-  await page.goto(file.startsWith("http") ? file : `file://${file}`);
-  await page.waitForFunction(() => window.linkwork !== undefined);
-}
-
-/** The picture drawn last, as a string to compare, and how many colours it has. */
-function picture() {
-  return page.evaluate(() => {
-    linkwork.view.render();
-    const source = linkwork.view.canvas;
-    const copy = document.createElement("canvas");
-    [copy.width, copy.height] = [source.width, source.height];
-    const context = copy.getContext("2d");
-    context.drawImage(source, 0, 0);
-    const pixels = new Uint32Array(context.getImageData(0, 0, copy.width, copy.height).data.buffer);
-    return { url: source.toDataURL(), colors: new Set(pixels).size };
-  });
-}
-
-const time = () => page.evaluate(() => linkwork.player.t);
 const playing = () => page.evaluate(() => linkwork.player.playing);
+const menu = (name) => page.locator("details.menu summary", { hasText: name });
 
 /** Moves the slider as a user would, and lets the page react. */
 function scrub(row) {
   return page.evaluate((value) => {
-    const slider = document.querySelector('input[type="range"]');
+    const slider = document.querySelector('.timeline input[type="range"]');
     slider.value = value;
     slider.dispatchEvent(new Event("input"));
   }, String(row));
 }
 
 before(async () => {
-  const profile = mkdtempSync(path.join(tmpdir(), "linkwork-browser-"));
-  const quiet = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"];
-  context = await chromium.launchPersistentContext(profile, {
-    executablePath: CHROMIUM,
-    headless: true,
-    args: ["--no-sandbox", ...quiet],
-    viewport: { width: 1200, height: 760 },
-    acceptDownloads: true,
-  });
-  page = context.pages()[0] ?? (await context.newPage());
-  page.setDefaultTimeout(20_000);
-  page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(error.stack));
-  page.on("request", (sent) => {
-    if (!/^(file|data|blob):/.test(sent.url())) complaints.push(sent.url());
-  });
+  await launch();
   run("four_bar", "four", "--end", "3");
 });
 
-after(() => context?.close());
+after(close);
 
 const fourBar = () => path.resolve("four/report.html");
 
@@ -142,7 +83,7 @@ test("the keyboard reaches every control", async () => {
   await open(fourBar());
   const wanted = await page.evaluate(() => {
     const all = [...document.querySelectorAll("button, select, input, summary, canvas, [tabindex='0']")];
-    const shown = all.filter((item) => item.tabIndex >= 0 && item.checkVisibility() && !item.closest("details:not([open]) > div"));
+    const shown = all.filter((item) => item.tabIndex >= 0 && !item.disabled && item.checkVisibility() && !item.closest("details:not([open]) > div"));
     return shown.map((item, k) => (item.dataset.probe = String(k)));
   });
   await page.evaluate(() => document.activeElement.blur());
@@ -216,10 +157,12 @@ test("plots find columns, go logarithmic and against each other, and are saved",
   await pane.getByLabel("Horizontal axis").selectOption("q.phi");
   assert.ok(await pane.locator(".now.dot").isVisible());
   const save = async (name) => {
+    await pane.locator("summary").click();
     const [download] = await Promise.all([page.waitForEvent("download"), pane.getByRole("button", { name }).click()]);
     return readFileSync(await download.path());
   };
   const table = (await save("Save the data shown")).toString().trimEnd().split("\n");
+  assert.equal(table[0], "q.phi (rad) · four,v.phi (rad/s)");
   assert.equal(table.length, 302);
   assert.ok(Math.abs(Number(table[101].split(",")[1]) - readCsv("four")[100]["v.phi"]) < 1e-5);
   assert.equal((await save("Save as a picture")).subarray(1, 4).toString(), "PNG");
@@ -247,7 +190,7 @@ test("names appear on hover, and traces of chosen points", async () => {
   await page.mouse.move(label.x + label.width / 2, label.y + label.height / 2);
   await page.waitForFunction(() => document.querySelector(".tooltip").textContent === "coupler");
   const before = (await picture()).url;
-  await page.locator("details.menu summary").click();
+  await menu("traces").click();
   await page.getByLabel("Find a point").fill("center coupler");
   await page.getByLabel("coupler (center of mass)").check();
   assert.notEqual((await picture()).url, before);
@@ -282,8 +225,8 @@ test("events can be read on a desk and on a phone", async () => {
   await page.getByRole("tab", { name: "Summary" }).click();
   for (const width of [1200, 360]) {
     await page.setViewportSize({ width, height: 740 });
-    const cells = await page.locator(".events tr").first().locator("td, th").evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().width));
-    assert.equal(cells.length, 3);
+    const cells = await page.locator(".events tbody tr").first().locator("td, th").evaluateAll((all) => all.map((cell) => cell.getBoundingClientRect().width));
+    assert.equal(cells.length, 6);
     for (const cell of cells) assert.ok(cell >= 40, `${width}: ${cells}`);
     assert.ok(cells[2] >= 150, `${width}: ${cells}`);
   }
@@ -302,8 +245,8 @@ test("the lines of three runs have different marks in the legend", async () => {
 test("hostile names are shown as text", async () => {
   await open(run(path.join(models, "hostile.toml"), "hostile"));
   await page.getByRole("button", { name: "Names of bodies" }).click();
-  await page.locator("details.menu summary").click();
-  for (const tab of ["Summary", "Model", "Plots"]) await page.getByRole("tab", { name: tab }).click();
+  for (const name of ["traces", "forces", "bodies"]) await menu(name).click();
+  for (const tab of ["Summary", "Errors", "Model", "Plots"]) await page.getByRole("tab", { name: tab }).click();
   await picture();
   assert.equal(await page.evaluate(() => window.hacked), undefined);
   assert.equal(await page.locator("img").count(), 0);
@@ -327,7 +270,7 @@ test("two runs are laid over each other and subtracted", async () => {
   const [chip, value] = await page.locator(".chip").first().locator("span").allTextContents();
   assert.equal(chip, "Δ q.theta · other");
   const expected = rows[50]["q.theta"] - readCsv("four")[100]["q.theta"];
-  assert.ok(Math.abs(Number(value) - expected) < 1e-4 * Math.abs(expected), `${value} is not ${expected}`);
+  assert.ok(Math.abs(parseFloat(value) - expected) < 1e-4 * Math.abs(expected), `${value} is not ${expected}`);
   await page.getByRole("checkbox", { name: "other" }).uncheck();
   assert.notEqual((await picture()).url, both.url);
   assert.deepEqual(complaints, []);

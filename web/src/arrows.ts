@@ -1,6 +1,6 @@
-// Arrows for what acts: applied forces and torques, and what joints and closures transmit. Lengths are in proportion; the view has
-// the scale. Reactions that rigid bodies do not determine are drawn hollow.
-import { BufferGeometry, Color, ConeGeometry, CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshStandardMaterial, Vector3 } from "three";
+// Arrows for what acts: applied forces and torques, and what joints and closures transmit. Lengths, and radii of the arcs of torques,
+// are in proportion; the view has the scale. Reactions that rigid bodies do not determine are drawn hollow.
+import { BufferGeometry, Color, ConeGeometry, CylinderGeometry, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshStandardMaterial, TorusGeometry, Vector3 } from "three";
 import { theme } from "./colors";
 import type { AppliedForce, Frame, Run } from "./data";
 import { frameMatrix } from "./kinematics";
@@ -27,11 +27,16 @@ interface Arrow {
   open: boolean; // not unique
   /** Where it is and what acts there at a row; false: nothing. */
   find(row: number, at: Vector3, vector: Vector3): boolean;
-  parts: { group: Group; shaft: Group; heads: Group[] } | null;
+  parts: { group: Group; shaft: Group; head: Group } | null; // of a torque, shaft is the arc
 }
 
 const shaftShape = (sides: number, open: boolean) => new CylinderGeometry(1, 1, 1, sides, 1, open).rotateX(Math.PI / 2).translate(0, 0, 0.5);
 const headShape = (sides: number, open: boolean) => new ConeGeometry(1, 1, sides, 1, open).rotateX(Math.PI / 2).translate(0, 0, 0.5);
+
+// Three quarters of a circle around z, with the head at its end.
+const ARC = 1.5 * Math.PI;
+const arcShape = (across: number, along: number) => new TorusGeometry(1, 0.055, across, along, ARC);
+const arcHead = (sides: number) => new ConeGeometry(0.17, 0.42, sides).translate(0, 0.16, 0).translate(1, 0, 0).rotateZ(ARC);
 
 /** The axes along which components of a joint's coordinates act: on the parent (false) or on the child. */
 const AXES: Record<string, [number, boolean][]> = {
@@ -51,7 +56,7 @@ export class Arrows {
   private strongest = new Map<ArrowUnit, number>();
   private readonly fills = new Map<string, MeshStandardMaterial>();
   private readonly edges = new Map<string, LineBasicMaterial>();
-  private readonly shapes = { shaft: shaftShape(16, false), head: headShape(24, false), openShaft: new EdgesGeometry(shaftShape(6, true), 1), openHead: new EdgesGeometry(headShape(6, false), 1) };
+  private readonly shapes = { shaft: shaftShape(16, false), head: headShape(24, false), openShaft: new EdgesGeometry(shaftShape(6, true), 1), openHead: new EdgesGeometry(headShape(6, false), 1), arc: arcShape(10, 48), arcHead: arcHead(20), openArc: new EdgesGeometry(arcShape(4, 24), 1), openArcHead: new EdgesGeometry(arcHead(6), 1) };
   cut = false; // an arrow was too long, and is drawn shorter
 
   constructor(
@@ -74,9 +79,9 @@ export class Arrows {
     return this.all.some(({ open }) => open);
   }
 
-  /** Length of an arrow of one unit, m per N or per N m. */
+  /** Length of an arrow or radius of an arc for one unit, m per N or per N m. */
   scale(unit: ArrowUnit): number {
-    return (0.25 * this.layout.size * this.choice.size) / (this.strongest.get(unit) ?? 1);
+    return ((unit === "N" ? 0.25 : 0.09) * this.layout.size * this.choice.size) / (this.strongest.get(unit) ?? 1);
   }
 
   isShown(unit: ArrowUnit): boolean {
@@ -117,18 +122,21 @@ export class Arrows {
       const drawn = Number.isFinite(length) && length > 0.15 * unit;
       if (arrow.parts) arrow.parts.group.visible = drawn;
       if (!drawn) continue;
-      if (length > 1.2 * size) [length, this.cut] = [1.2 * size, true];
-      const { group, shaft, heads } = (arrow.parts ??= this.make(arrow));
+      const most = (arrow.unit === "N" ? 1.2 : 0.5) * size;
+      if (length > most) [length, this.cut] = [most, true];
+      const { group, shaft, head } = (arrow.parts ??= this.make(arrow));
       group.visible = true;
       group.position.copy(at);
       if (normal) group.position.addScaledVector(normal, this.mechanism.height);
       group.quaternion.setFromUnitVectors(Z, vector.divideScalar(strength));
+      if (arrow.unit === "N m") {
+        group.scale.setScalar(length);
+        continue;
+      }
       const tip = Math.min(3.2 * unit, 0.5 * length);
       shaft.scale.set(0.32 * unit, 0.32 * unit, length - tip);
-      heads.forEach((head, k) => {
-        head.scale.set(0.34 * tip, 0.34 * tip, tip);
-        head.position.z = length - tip - 0.75 * k * tip;
-      });
+      head.scale.set(0.34 * tip, 0.34 * tip, tip);
+      head.position.z = length - tip;
     }
   }
 
@@ -150,11 +158,12 @@ export class Arrows {
       group.add(holder);
       return holder;
     };
-    const shaft = part(this.shapes.shaft, this.shapes.openShaft);
-    // The two heads of a torque: it turns by the rule of the right hand.
-    const heads = Array.from({ length: arrow.unit === "N" ? 1 : 2 }, () => part(this.shapes.head, this.shapes.openHead));
+    const { shapes } = this;
+    const turns = arrow.unit === "N m"; // by the rule of the right hand
+    const shaft = turns ? part(shapes.arc, shapes.openArc) : part(shapes.shaft, shapes.openShaft);
+    const head = turns ? part(shapes.arcHead, shapes.openArcHead) : part(shapes.head, shapes.openHead);
     this.group.add(group);
-    return { group, shaft, heads };
+    return { group, shaft, head };
   }
 
   private fillMaterial(sort: ArrowSort): MeshStandardMaterial {

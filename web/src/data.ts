@@ -91,12 +91,12 @@ export interface AppliedForce {
   at?: Frame;
 }
 
-/** A way to vibrate: the change of each position, and its phase where there is damping. */
+/** A way to vibrate: the change of each position, as a complex number where they are not in step. */
 export interface Mode {
   frequency_hz: number;
   damping_ratio: number;
   shape: Record<string, number>;
-  phase?: Record<string, number>; // rad
+  shape_imaginary?: Record<string, number>;
 }
 
 export interface Scene {

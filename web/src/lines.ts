@@ -1,7 +1,7 @@
 // The curves of a plot: columns of runs in the units and colours they are shown in.
 import { distinctColor } from "./colors";
 import type { Column, Run } from "./data";
-import { spectrum } from "./spectrum";
+import { type Spectrum, spectrum } from "./spectrum";
 import { shownFactor } from "./units";
 
 /** One curve. */
@@ -33,6 +33,14 @@ function scaled(values: ArrayLike<number>, factor: number): ArrayLike<number> {
   return factor === 1 ? values : Float64Array.from(values, (value) => factor * value);
 }
 
+/** How many frequencies are worth showing: all that matter, and as many again. */
+function relevant({ amplitude }: Spectrum): number {
+  const most = amplitude.reduce((a, b) => Math.max(a, b), 0);
+  let last = amplitude.length - 1;
+  while (last > 0 && amplitude[last] < 0.005 * most) last--;
+  return Math.min(amplitude.length, Math.max(2 * last, 32));
+}
+
 export function makeLines(runs: Run[], columns: string[], over: string, difference: boolean): Line[] {
   const [reference] = runs;
   const many = runs.length > 1;
@@ -62,7 +70,8 @@ export function makeLines(runs: Run[], columns: string[], over: string, differen
       if (over === SPECTRUM) {
         const found = spectrum(run.time, line.y);
         if (!found) continue;
-        [line.x, line.y] = [found.frequency, found.amplitude];
+        const shown = relevant(found);
+        [line.x, line.y] = [found.frequency.subarray(0, shown), found.amplitude.subarray(0, shown)];
       }
       lines.push(line);
     }

@@ -235,7 +235,10 @@ class Page {
     this.playButton.replaceChildren(icon(this.player.playing ? icons.pause : icons.play));
     this.playButton.title = `${title} (space)`;
     this.playButton.setAttribute("aria-label", title);
-    this.speedSelect.value = String(this.player.speed);
+    const { speed } = this.player;
+    if (!speeds.includes(speed) && ![...this.speedSelect.options].some((option) => Number(option.value) === speed))
+      this.speedSelect.append(element("option", { value: speed }, `${short(speed, 2)}×`));
+    this.speedSelect.value = String(speed);
     this.loopButton.setAttribute("aria-pressed", String(this.player.loop));
   }
 

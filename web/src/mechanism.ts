@@ -49,7 +49,9 @@ export class Mechanism {
   readonly looks: Look[];
   readonly arrows: Arrows;
   private readonly shapes: Shapes;
+  private readonly supports = new Group(); // what the ground is drawn as
   private readonly skeleton: (Mesh | null)[] = []; // by body: what it is drawn as without visuals
+  private readonly meshes: Mesh[] = [];
   private readonly followers: Follower[] = [];
   private readonly materials = new Map<string, MeshStandardMaterial>();
   private readonly points: Vector3[][];
@@ -84,7 +86,8 @@ export class Mechanism {
     this.drawBodies();
     for (const joint of run.scene.joints) if (!joint.cut) this.drawJoint(joint);
     for (const closure of run.scene.closures) this.drawClosure(closure);
-    if (ghost === 0) this.drawSupports();
+    this.root.add(this.supports);
+    this.drawSupports();
     for (const spring of run.scene.springs) this.drawSpring(spring.a, spring.b, spring.type, spring.name);
     this.arrows = new Arrows(this, layout);
     this.root.add(this.arrows.group);
@@ -141,6 +144,8 @@ export class Mechanism {
       this.paint(material, own, body >= 0 ? this.looks[body].opacity : 1, body);
     }
     this.shapes.recolor(this.shownShapes);
+    this.supports.visible = this.solid;
+    for (const mesh of this.meshes) mesh.castShadow = this.solid;
     this.skeleton.forEach((mesh, body) => {
       if (mesh) mesh.visible = this.looks[body].visible && (this.shownShapes !== "shown" || !this.shapes.has(body));
     });
@@ -150,7 +155,7 @@ export class Mechanism {
   /** Gives a material of a body (-1: of none) its colour, by whether it is a ghost, see-through or marked. */
   paint(material: MeshStandardMaterial, color: string | Color, opacity: number, body: number): void {
     const own = new Color(color);
-    material.color = this.ghost === 0 ? own : own.lerp(new Color(distinctColor(this.ghost)), this.solid ? 0.5 : 0.75);
+    material.color = this.solid ? own : own.lerp(new Color(distinctColor(this.ghost)), 0.75);
     const seen = opacity * (this.solid ? 1 : 0.32);
     if (material.transparent !== seen < 1) material.needsUpdate = true;
     Object.assign(material, { transparent: seen < 1, opacity: seen, depthWrite: seen > 0.6 });
@@ -179,7 +184,7 @@ export class Mechanism {
   private mesh(geometry: BufferGeometry, role: string, label: string): Mesh {
     const mesh = new Mesh(geometry, this.material(role));
     mesh.userData.label = label;
-    mesh.castShadow = this.ghost === 0;
+    this.meshes.push(mesh);
     return mesh;
   }
 
@@ -471,7 +476,7 @@ export class Mechanism {
       plate([down(4.5, -3.6), down(4.5, 3.6)], normal!, 0.38 * unit, this.thickness, lift),
     ];
     for (let k = -3; k <= 3; k++) parts.push(plate([down(4.7, k), down(5.8, k - 0.8)], normal!, 0.13 * unit, this.thickness, lift));
-    this.bodies[0].add(this.mesh(merge(parts), "ground", "ground"));
+    this.supports.add(this.mesh(merge(parts), "ground", "ground"));
   }
 
   private drawPedestal(frame: Frame): void {
@@ -482,7 +487,7 @@ export class Mechanism {
     const turn = new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), up);
     cone.applyMatrix4(new Matrix4().compose(top.clone().add(foot).multiplyScalar(0.5), turn, new Vector3(1, 1, 1)));
     const disc = tube(foot, foot.clone().addScaledVector(up, -0.5 * unit), 2.6 * unit);
-    this.bodies[0].add(this.mesh(merge([cone, disc]), "ground", "ground"));
+    this.supports.add(this.mesh(merge([cone, disc]), "ground", "ground"));
   }
 
   /** What a slider moves on: as long as its motion. */
@@ -500,6 +505,7 @@ export class Mechanism {
     const margin = 5 * unit;
     const rail = tube(new Vector3(0, 0, low - margin), new Vector3(0, 0, high + margin), 0.6 * unit);
     const group = this.at(fixed, this.mesh(rail, "ground", "ground"));
+    this.supports.add(group);
     if (normal) group.matrix.premultiply(new Matrix4().makeTranslation(normal.clone().multiplyScalar(this.lift(0))));
   }
 }

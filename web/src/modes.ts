@@ -51,15 +51,15 @@ export class Modes {
     this.chosen = index;
     const mode = this.modes[index];
     const period = mode.frequency_hz > 0 ? 1 / mode.frequency_hz : 1;
-    const largest = Math.max(1e-300, ...Object.values(mode.shape).map(Math.abs));
+    const imaginary = mode.shape_imaginary ?? {};
+    const largest = Math.max(1e-300, ...Object.entries(mode.shape).map(([name, value]) => Math.hypot(value, imaginary[name] ?? 0)));
     const columns: Column[] = this.run.columns.map((name, c) => {
       const column = new Float64Array(ROWS).fill(this.at[c][0]);
-      const part = ((mode.shape[name] ?? 0) / largest) * this.amplitude;
-      const phase = mode.phase?.[name] ?? 0;
+      const [re, im] = [mode.shape[name] ?? 0, imaginary[name] ?? 0].map((value) => (value / largest) * this.amplitude);
       for (let row = 0; row < ROWS; row++) {
         const turn = (2 * Math.PI * row) / (ROWS - 1);
         if (c === 0) column[row] = (period * row) / (ROWS - 1);
-        else if (part !== 0) column[row] += part * Math.sin(turn + phase);
+        else column[row] += re * Math.cos(turn) - im * Math.sin(turn);
       }
       return column;
     });

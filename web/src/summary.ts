@@ -115,7 +115,7 @@ export function summaryPanel(runs: Run[], player: Player): HTMLElement {
   const sections = runs.map((run) => {
     const title = runs.length > 1 ? element("h2", {}, run.label) : null;
     const { summary } = run;
-    if (!summary) return element("section", {}, title, element("p", { class: "hint" }, "The run is still going; its summary comes at the end."));
+    if (!summary) return element("section", {}, title, element("p", { class: "hint" }, run.scene.modes ? "These are natural vibrations about a state, not a run." : "The run is still going; its summary comes at the end."));
     return element(
       "section",
       {},

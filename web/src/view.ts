@@ -566,9 +566,9 @@ export class View {
     if (Math.abs(before - this.camera.aspect) > 1e-3 && this.camera.position.lengthSq() > 0) this.refit();
     const tiles = this.tiles();
     this.tileNames.replaceChildren(
-      ...(tiles.length < 2 ? [] : tiles).map(({ left, top, width: across, mechanisms }) => {
+      ...(tiles.length < 2 ? [] : tiles).map(({ left, top, width: across, height: along, mechanisms }) => {
         const name = element("span", {}, mechanisms[0].run.label);
-        Object.assign(name.style, { left: `${left}px`, top: `${top}px`, width: `${across}px` });
+        Object.assign(name.style, { left: `${left}px`, top: `${top}px`, width: `${across}px`, height: `${along}px` });
         return name;
       }),
     );

@@ -111,8 +111,8 @@ export class ViewControls {
       };
       const size = element("input", {
         type: "range",
-        min: -2,
-        max: 2,
+        min: -4,
+        max: 6,
         step: 0.05,
         value: Math.log2(arrows.size),
         "aria-label": "Length of the arrows",
@@ -124,7 +124,7 @@ export class ViewControls {
       panel.replaceChildren(
         box("applied forces", "applied", sorts.has("applied")),
         box("reactions of joints", "reaction", sorts.has("reaction")),
-        box("torques too (two heads)", "torques", hasTorques),
+        box("torques too (arcs)", "torques", hasTorques),
         element("label", {}, "length", size),
         element("p", { class: "hint" }, `Reactions act on the child, or body b.${hasOpen ? " Hollow arrows are not unique: rigid bodies do not determine them, and what is drawn is one of many possible sets." : ""}`),
       );
