@@ -236,7 +236,7 @@ void SensitivitySteps::projection(const State& at, MatX<double>& P, MatX<double>
       });
     }
   const RowMatX& rate = gradient.rate();
-  const auto q = Eigen::seqN(0, nv_), v = Eigen::seqN(nv_, nv_);
+  const auto q = Eigen::seqN(Eigen::Index{0}, nv_), v = Eigen::seqN(nv_, nv_);
   const MatX<double> A = rate(positions, v), back = pseudo_inverse(A);
   P.topRows(nv_).leftCols(nv_) -= back * A;
   if (p) p->topRows(nv_) = -back * errors.topRows(std::ssize(positions));
@@ -245,7 +245,7 @@ void SensitivitySteps::projection(const State& at, MatX<double>& P, MatX<double>
   const MatX<double> settled = P.topRows(nv_);
   moving -= back_v * (G * settled);
   moving.middleCols(nv_, nv_) -= back_v * Av;
-  moving.rightCols(nz_) -= back_v * rate(velocities, Eigen::seqN(gradient.first_state(), nz_));
+  moving.rightCols(nz_) -= back_v * MatX<double>(rate(velocities, Eigen::seqN(gradient.first_state(), static_cast<int>(nz_))));
   if (p) p->middleRows(nv_, nv_) = -back_v * (G * p->topRows(nv_) + errors.bottomRows(std::ssize(velocities)));
 }
 

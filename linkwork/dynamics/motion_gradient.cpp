@@ -25,7 +25,7 @@ bool MotionGradient::is_exact(const Model& model) {
     return sensor.kind->name == "point" || sensor.kind->name == "body" || sensor.kind->name == "distance" ||
            sensor.kind->is_expression;
   };
-  return model.custom_forces.empty() && model.bushings.empty() && std::ranges::all_of(model.sensors, known);
+  return model.custom_forces.empty() && std::ranges::all_of(model.sensors, known);
 }
 
 void MotionGradient::compute(System& system, const VecX<double>& vdot, const VecX<double>& lambda) {
@@ -47,6 +47,8 @@ void MotionGradient::compute(System& system, const VecX<double>& vdot, const Vec
   add_springs();
   for (const BodyWrench& wrench : model_->wrenches)
     if (system.modes().forces[static_cast<std::size_t>(wrench.of)] != 0) add_wrench(wrench);
+  for (const Bushing& bushing : model_->bushings)
+    if (system.modes().forces[static_cast<std::size_t>(bushing.of)] != 0) add_bushing(bushing);
   for (std::size_t k = 0; k < model_->frictions.size(); ++k)
     if (system.modes().friction[k].kind == Modes::Friction::Kind::kSlip) add_friction(k);
   add_states();
@@ -306,6 +308,24 @@ void MotionGradient::add_wrench(const BodyWrench& wrench) {
       const bool carries = node_j < node_k || (node_j == node_k && motion_.dof(j).stage <= motion_.dof(k).stage);
       force_(k, j) -= motion_.dof(k).s.dot(carries ? V6(change - carried) : change);
     }
+  }
+}
+
+void MotionGradient::add_bushing(const Bushing& bushing) {
+  const RelativeGradient relative(*system_, motion_, bushing.a, bushing.b);
+  const DualMotion& m = relative.dual();
+  RelativeGradient::DualRows rows;  // as Bushing::rows()
+  for (int k = 0; k < 3; ++k) rows[static_cast<std::size_t>(k)] = translation_row(m, V3::Unit(k));
+  swing_rows(m, rows[3], rows[4]);
+  rows[5] = twist_row(m);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Dual rate = rows[k].rate(m);
+    Entries change;
+    add(relative, -bushing.stiffness[k] * RelativeGradient::of_value(rows[k].value) - bushing.damping[k] * RelativeGradient::of_value(rate),
+        change);
+    relative.subtract_force(rows[k], -bushing.stiffness[k] * rows[k].value.value - bushing.damping[k] * rate.value, force_);
+    const std::vector<double> along = relative.directions(rows[k]);
+    for (std::size_t i = 0; i < along.size(); ++i) subtract(relative.parts()[i].v, along[i], change);
   }
 }
 

@@ -18,7 +18,8 @@ class MotionGradient {
  public:
   explicit MotionGradient(const Model& model);
 
-  /// Whether a model is made of nothing but what can be differentiated: no forces or sensors of a program's own.
+  /// Whether a model is made of nothing but what can be differentiated: no forces or sensors of a program's own, and no sensor that
+  /// shows accelerations.
   static bool is_exact(const Model& model);
 
   /// The system was evaluated there, forces included; all multipliers are known.
@@ -66,6 +67,7 @@ class MotionGradient {
   void add_joint_forces();
   void add_springs();
   void add_wrench(const BodyWrench& wrench);
+  void add_bushing(const Bushing& bushing);
   void add_friction(std::size_t index);
   void add_states();
 

@@ -165,10 +165,11 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
       judge(
           lambda, [&](double h) { return (motion.rates(x0 + h * direction), motion.evaluator().solution().lambda); },
           judged_lambda, "multipliers");
-    if (embedded)
+    const bool others = trial < 5 || model->tree.nv <= 20;  // bodies that float cost more
+    if (embedded && others)
       judge(
           vdot, [&](double h) { return embedded->evaluate(motion.state_at(x0 + h * direction)).vdot; }, judged_ce, "CE");
-    if (free) {
+    if (free && others) {
       const State base = free->state(motion.state_at(x0));
       const auto displaced = [&](double h) {
         const State there = free->state(motion.state_at(x0 + h * direction));
@@ -193,11 +194,12 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
   }
   RecordProperty("judged", judged);
   EXPECT_GT(judged, states) << unclear << " unclear";
+  const int expected = model->tree.nv <= 20 ? states / 2 : 2;
   if (embedded) {
-    EXPECT_GT(judged_ce, states / 2);
+    EXPECT_GT(judged_ce, expected);
   }
   if (free) {
-    EXPECT_GT(judged_fa, states / 2);
+    EXPECT_GT(judged_fa, expected);
   }
 }
 
