@@ -132,6 +132,11 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
   if (std::ssize(result.actuators) > freedoms)
     result.notes.push_back(fmt::format("{} actuators move {} degrees of freedom: their efforts are those of least squares",
                                        result.actuators.size(), freedoms));
+  const auto too_few = [&] {
+    return InputError({}, fmt::format("the actuators {} cannot drive {} degrees of freedom", listed(result.actuators), freedoms),
+                      "an actuator for each");
+  };
+  if (std::ssize(result.actuators) < freedoms) throw too_few();
   Evaluator evaluator(model);
   result.columns.push_back("t");
   for (const char* const prefix : {"effort.", "q.", "v.", "a."})

@@ -102,7 +102,7 @@ class Sensitive {
     result.notes = notes_;
     place_measures();
     MatX<double> derivatives = MatX<double>::Zero(std::ssize(measures_), count);
-    adjoint ? go_backward(derivatives) : go_forward(derivatives);
+    if (count > 0) adjoint ? go_backward(derivatives) : go_forward(derivatives);
     for (std::size_t m = 0; m < measures_.size(); ++m) {
       Sensitivities::Measure& measure = result.measures.emplace_back();
       measure.name = measures_[m].name;
