@@ -134,6 +134,7 @@ class Relaxation {
     damped.settings.integrator = {"dopri45", {}, {}};
     damped.settings.rtol = 1e-6, damped.settings.atol = 1e-8;
     damped.settings.output_every = INFINITY;
+    damped.events.clear();  // of the user's own, which happen in a run: what rests does so before
     run_.emplace(std::move(damped));
   }
 
