@@ -43,7 +43,7 @@ struct AnalysisOptions {
     return app;
   }
   void add_at(CLI::App& app, const char* standard) {
-    app.add_option("--at", at, fmt::format("where: start, equilibrium, or a time of its motion in s; default {}", standard))
+    app.add_option("--at", at, fmt::format("where: start, equilibrium, steady (a motion with the start's velocities), or a time of the motion in s; default {}", standard))
         ->option_text("WHERE");
   }
 };

@@ -201,6 +201,57 @@ TEST(EquilibriumByHand, OfReadyModelsThatAreHard) {
   }
 }
 
+/// A mass on an arm that hangs from a turning shaft: cos(angle) = g / (w^2 l), and it vibrates about that at w sin(angle).
+TEST(SteadyMotion, OfATurningPendulumHasItsClosedForm) {
+  const double w = 7.0, length = 0.5;
+  const Rest rest(test::spec_of(R"(
+settings.gravity = [0, 0, -9.81]
+[[body]]
+name = "shaft"
+mass = 1.0
+inertia = [1, 1, 1e9]
+[[joint]]
+name = "shaft"
+type = "revolute"
+axis = [0, 0, 1]
+parent = { body = "ground" }
+child = { body = "shaft" }
+velocity = 7.0
+[[body]]
+name = "ball"
+solid = { shape = "point", at = [0, 0, -0.5], mass = 2.0 }
+[[joint]]
+name = "arm"
+type = "revolute"
+axis = [0, 1, 0]
+parent = { body = "shaft" }
+child = { body = "ball" }
+position = -0.9
+)"));
+  ReducedMotion motion(rest.model);
+  begin_at("steady", rest.model, motion);
+  const LinearModel linear = linearize(motion), differences = linearize(motion, Derivatives::kDifferences);
+  const double angle = std::acos(kG / (w * w * length));
+  EXPECT_NEAR(std::abs(Rest::value(linear.q, "arm")), angle, 1e-9);
+  EXPECT_LT((linear.A - differences.A).norm(), 1e-8 * linear.A.norm());
+  double fastest = 0.0;
+  for (const auto& each : linear.eigenvalues) fastest = std::max(fastest, each.value.imag());
+  EXPECT_NEAR(fastest, w * std::sin(angle), 1e-6 * w);  // of a shaft that is very heavy
+}
+
+TEST(SteadyMotion, OfTheFlyballHasTheFrequenciesOfTheDenseReference) {
+  const auto model = std::make_shared<const Model>(build_model(test::library_spec("flyball")));
+  ReducedMotion motion(model);
+  begin_at("steady", model, motion);
+  const LinearModel exact = linearize(motion), differences = linearize(motion, Derivatives::kDifferences);
+  EXPECT_LT((exact.A - differences.A).norm(), 1e-8 * exact.A.norm());
+  ASSERT_EQ(exact.eigenvalues.size(), differences.eigenvalues.size());
+  for (std::size_t k = 0; k < exact.eigenvalues.size(); ++k)
+    if (exact.eigenvalues[k].frequency_hz > 1e-3) {
+      EXPECT_NEAR(exact.eigenvalues[k].frequency_hz, differences.eigenvalues[k].frequency_hz, 1e-8 * exact.eigenvalues[k].frequency_hz);
+    }
+}
+
 TEST(EquilibriumByHand, SaysThatThereIsNone) {
   const Rest rest(test::spec_of(R"(
 settings.gravity = [0, -9.81, 0]
