@@ -171,31 +171,43 @@ class Sensitive {
   void run() {
     values_.resize(measures_.size());
     Simulation run(model_);
+    const auto system = [&]() -> System& { return run.equations().system(); };
     bool happened = false;
+    std::vector<SmoothStep> made;
+    State from;
+    Modes modes = system().modes();
+    std::vector<double> memory;
     Observer observer;
     observer.event = [&](EquationsOfMotion&, bool after) { happened = true, events_ += after ? 1 : 0; };
+    observer.progress = [&](double, double) {
+      made.push_back({made.empty() ? from : made.back().to, run.state(), modes, memory});
+    };
     run.observe(observer);
     if (!run.advance_to(0.0)) throw SimulationError(run.summary().status);
     const double end = model_->settings.end, slack = 1e-9 * model_->settings.step;
-    const auto system = [&]() -> System& { return run.equations().system(); };
     first_ = run.state(), first_modes_ = system().modes(), first_memory_ = system().memory();
     note_moment(first_, first_modes_, first_memory_);
+    double longest = model_->settings.step;
     while (run.t() < end - slack && !run.ended_by_event()) {
       if (options_.go_on && !options_.go_on()) throw SimulationError("interrupted");
       std::optional<SavedRun> saved;
       if (model_->has_events()) saved = run.save();
-      const State from = run.state();
-      const Modes modes = system().modes();
-      const std::vector<double> memory = system().memory();
+      from = run.state(), modes = system().modes(), memory = system().memory();
       happened = false;
-      if (!run.step() && !run.ended_by_event()) throw SimulationError(run.summary().status);
+      made.clear();
+      const auto go = [&](bool going) {
+        if (!going && !run.ended_by_event()) throw SimulationError(run.summary().status);
+      };
+      go(run.t() + 2.0 * longest < end ? run.step() : run.advance_to(end));  // the last ones end there
       if (!happened) {
-        taken_.emplace_back(SmoothStep{from, run.state(), modes, memory});
-        note_moment(run.state(), modes, memory);
+        for (SmoothStep& step : made) {
+          if (!run.has_fixed_steps()) longest = std::max(longest, 5.0 * (step.to.t - step.from.t));
+          note_moment(step.to, modes, memory);
+          taken_.emplace_back(std::move(step));
+        }
         continue;
       }
-      if (!run.ended_by_event() && !run.advance_to(std::min(end, run.t() + model_->settings.step)) && !run.ended_by_event())
-        throw SimulationError(run.summary().status);
+      if (!run.ended_by_event() && run.t() < end) go(run.advance_to(std::min(end, run.t() + model_->settings.step)));
       taken_.emplace_back(EventStep{from, run.state(), modes, system().modes(), memory, system().memory(), *saved,
                                     run.ended_by_event()});
       note_moment(run.state(), system().modes(), system().memory());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 
 #include "linkwork/analysis/reduced_motion.h"
@@ -116,7 +117,8 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
   Spec spec = test::library_spec(GetParam());
   const auto model = std::make_shared<const Model>(build_model(spec));
   if (model->tree.nv > 80) GTEST_SKIP() << "long";
-  const int states = model->has_events() ? 12 : 50;
+  const char* const wanted = std::getenv("LINKWORK_STATES");  // more than a few take minutes
+  const int states = model->has_events() ? 12 : wanted != nullptr ? std::atoi(wanted) : 12;
   const bool embeddable = !model->has_events() && std::ranges::all_of(model->rows, &ConstraintRow::is_permanent);
   std::optional<Other> embedded, free;
   if (embeddable && model->row_count() > 0) embedded.emplace(spec, "CE");
@@ -162,10 +164,17 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
       return (matrix.cwiseAbs() * direction.cwiseAbs()).norm();
     };
     const double terms = terms_of(exact.vdot(), along);
-    judge(rates, terms, [&](double h) { return motion.rates(x0 + h * direction); }, judged, "rates");
+    VecX<double> both(rates.size() + vdot.size());
+    both << rates, vdot;
     judge(
-        vdot, terms, [&](double h) { return (motion.rates(x0 + h * direction), motion.evaluator().solution().vdot); }, judged,
-        "accelerations");
+        both, terms,
+        [&](double h) {
+          VecX<double> there(both.size());
+          there.head(rates.size()) = motion.rates(x0 + h * direction);
+          there.tail(vdot.size()) = motion.evaluator().solution().vdot;
+          return there;
+        },
+        judged, "rates and accelerations");
     if (!redundant)
       judge(
           lambda, terms_of(exact.lambda(), along), [&](double h) { return (motion.rates(x0 + h * direction), motion.evaluator().solution().lambda); },
@@ -201,8 +210,8 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
     }
   }
   RecordProperty("judged", judged);
-  EXPECT_GT(judged, states / 3) << unclear << " unclear";  // of two at each state; parallelograms are singular at many
-  const int expected = judged <= states ? -1 : model->tree.nv <= 20 ? states / 2 : 2;
+  EXPECT_GT(judged, states / 4) << unclear << " unclear";  // parallelograms are singular at many
+  const int expected = 2 * judged <= states ? -1 : model->tree.nv <= 20 ? states / 2 : 2;
   if (embedded) {
     EXPECT_GT(judged_ce, expected);
   }

@@ -209,7 +209,7 @@ settings.gravity = [0, 0, -9.81]
 [[body]]
 name = "shaft"
 mass = 1.0
-inertia = [1, 1, 1e9]
+inertia = [6e8, 6e8, 1e9]
 [[joint]]
 name = "shaft"
 type = "revolute"
