@@ -9,8 +9,7 @@
 
 namespace linkwork {
 
-AccelerationDerivatives::AccelerationDerivatives(const Model& model)
-    : gradient_(model), loops_(cut_loops(model)) {}
+AccelerationDerivatives::AccelerationDerivatives(const Model& model) : gradient_(model), loops_(cut_loops(model)) {}
 
 void AccelerationDerivatives::compute(System& system, const Solution& solution) {
   constexpr double kAccepted = 1e-10;

@@ -89,9 +89,7 @@ class Balancing {
         rates.tail(motion_.state_count());
     return off;
   }
-  double scale() {
-    return steady_ ? std::pow(motion_.model().speed(motion_.evaluator().state().v), 2) : force_scale(motion_);
-  }
+  double scale() { return steady_ ? std::pow(motion_.model().speed(motion_.evaluator().state().v), 2) : force_scale(motion_); }
 
   VecX<double> units(int np, int nz) const {
     const VecX<double> steps = motion_.steps();
@@ -279,7 +277,8 @@ void begin_at(const std::string& where, const std::shared_ptr<const Model>& mode
     int iterations = 0;
     double residual = 0.0;
     if (!Balancing(motion, nullptr, true).solve(false, iterations, residual))
-      throw SimulationError(fmt::format("there is no steady motion near the start with its velocities: accelerations of {:.3g} are left", residual));
+      throw SimulationError(fmt::format(
+          "there is no steady motion near the start with its velocities: accelerations of {:.3g} are left", residual));
     return;
   }
   if (where == "start") {

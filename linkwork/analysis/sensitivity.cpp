@@ -93,9 +93,9 @@ class Sensitive {
   Sensitivities find() {
     run();
     const auto count = std::ssize(variations_);
-    const bool adjoint = options_.method == SensitivityOptions::Method::kAdjoint ||
-                         (options_.method == SensitivityOptions::Method::kAuto &&
-                          count > std::ssize(measures_) + 2 * model_->tree.nv);
+    const bool adjoint =
+        options_.method == SensitivityOptions::Method::kAdjoint ||
+        (options_.method == SensitivityOptions::Method::kAuto && count > std::ssize(measures_) + 2 * model_->tree.nv);
     Sensitivities result;
     result.method = adjoint ? "adjoint" : "forward";
     result.steps = std::ssize(taken_), result.events = events_;
@@ -208,14 +208,14 @@ class Sensitive {
         continue;
       }
       if (!run.ended_by_event() && run.t() < end) go(run.advance_to(std::min(end, run.t() + model_->settings.step)));
-      taken_.emplace_back(EventStep{from, run.state(), modes, system().modes(), memory, system().memory(), *saved,
-                                    run.ended_by_event()});
+      taken_.emplace_back(
+          EventStep{from, run.state(), modes, system().modes(), memory, system().memory(), *saved, run.ended_by_event()});
       note_moment(run.state(), system().modes(), system().memory());
     }
     if (events_ > 0)
-      notes_.push_back(fmt::format("{} steps with events were made again with small changes", std::ranges::count_if(taken_, [](const Step& s) {
-                                     return std::holds_alternative<EventStep>(s);
-                                   })));
+      notes_.push_back(
+          fmt::format("{} steps with events were made again with small changes",
+                      std::ranges::count_if(taken_, [](const Step& s) { return std::holds_alternative<EventStep>(s); })));
   }
 
   /// Largest and least values lie on the parabola through three moments.
@@ -248,7 +248,8 @@ class Sensitive {
   SensitivitySteps::Reading reading_at(std::size_t moment, const Variable& variable) {
     if (moment == 0) return steps_.read(variable, first_, first_modes_, first_memory_);
     const Step& step = taken_[moment - 1];
-    if (const auto* smooth = std::get_if<SmoothStep>(&step)) return steps_.read(variable, smooth->to, smooth->modes, smooth->memory);
+    if (const auto* smooth = std::get_if<SmoothStep>(&step))
+      return steps_.read(variable, smooth->to, smooth->modes, smooth->memory);
     const auto& event = std::get<EventStep>(step);
     return steps_.read(variable, event.to, event.modes_to, event.memory_to);
   }
@@ -334,9 +335,8 @@ class Sensitive {
     MatX<double> end(directions.rows(), directions.cols());
     Variation probe{"", 0.0, kProbe};
     for (Eigen::Index c = 0; c < directions.cols(); ++c)
-      end.col(c) = probe.difference([&](std::size_t i) {
-        return made_again(step, *same_, Variation::kPlaces[i] * kProbe * directions.col(c));
-      });
+      end.col(c) = probe.difference(
+          [&](std::size_t i) { return made_again(step, *same_, Variation::kPlaces[i] * kProbe * directions.col(c)); });
     MatX<double> by_variation(end.rows(), std::ssize(variations_));
     for (std::size_t k = 0; k < variations_.size(); ++k) {
       const auto column = static_cast<Eigen::Index>(k);

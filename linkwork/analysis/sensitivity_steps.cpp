@@ -81,9 +81,7 @@ MatX<double> SensitivitySteps::flattening(const State& at) const {
   MatX<double> E = MatX<double>::Zero(2 * nv_ + nz_, size());
   for_each_part(
       evaluator_.model().tree, [&](int q, int v, int count) { E.block(v, q, count, count).setIdentity(); },
-      [&](int q, int v) {
-        E.block<3, 4>(v, q) = 4.0 / at.q.segment<4>(q).squaredNorm() * by_turn(at.q.data() + q).transpose();
-      });
+      [&](int q, int v) { E.block<3, 4>(v, q) = 4.0 / at.q.segment<4>(q).squaredNorm() * by_turn(at.q.data() + q).transpose(); });
   E.bottomRightCorner(nv_ + nz_, nv_ + nz_).setIdentity();
   return E;
 }
@@ -151,7 +149,8 @@ void SensitivitySteps::residual_derivatives(const State& state, MatX<double>& fo
     for (std::size_t i = 0; i < 4; ++i) at[i] = residual(*systems_[k][i], state);
     const auto column = static_cast<Eigen::Index>(k);
     force.col(column) = variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].force; });
-    acceleration.col(column) = variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].acceleration; });
+    acceleration.col(column) =
+        variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].acceleration; });
     zdot.col(column) = variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].zdot; });
   }
 }

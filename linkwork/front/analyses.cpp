@@ -29,8 +29,8 @@ std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at) {
   return find_modes(motion, linearize(motion));
 }
 
-InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators,
-                      const std::filesystem::path& motion, const RunOptions& options, const std::function<bool()>& go_on) {
+InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators, const std::filesystem::path& motion,
+                      const RunOptions& options, const std::function<bool()>& go_on) {
   Spec spec = mechanism.spec();
   apply(options, spec.settings);
   if (!motion.empty()) add_drives(spec, motion, options.end.has_value());
@@ -41,14 +41,13 @@ Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRe
   ReadOptions reading;
   for (const auto& [name, value] : parameters) reading.set.emplace_back(name, value.text);
   const Spec spec = read_any_model(file, {}, reading);
-  return find_sensitivities(
-      spec, request.measures, request.parameters, request.starts, request.method, parameters_of(spec, reading),
-      [&](const std::string& name, double value) {
-        ReadOptions changed = reading;
-        std::erase_if(changed.set, [&](const auto& each) { return each.first == name; });
-        changed.set.emplace_back(name, fmt::format("{}", value));
-        return read_any_model(file, {}, changed);
-      });
+  return find_sensitivities(spec, request.measures, request.parameters, request.starts, request.method,
+                            parameters_of(spec, reading), [&](const std::string& name, double value) {
+                              ReadOptions changed = reading;
+                              std::erase_if(changed.set, [&](const auto& each) { return each.first == name; });
+                              changed.set.emplace_back(name, fmt::format("{}", value));
+                              return read_any_model(file, {}, changed);
+                            });
 }
 
 }  // namespace linkwork

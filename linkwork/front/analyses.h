@@ -12,7 +12,8 @@ namespace linkwork {
 
 /// Where it rests, near its start; see Equilibrium::found.
 Equilibrium equilibrium(const Mechanism& mechanism);
-/// Small motions about "start", "equilibrium", a "steady" motion with the velocities of the start, or a time of its motion, "0.5". Throws SimulationError if it cannot be reached.
+/// Small motions about "start", "equilibrium", a "steady" motion with the velocities of the start, or a time of its motion,
+/// "0.5". Throws SimulationError if it cannot be reached.
 LinearModel linearize(const Mechanism& mechanism, const std::string& at = "start");
 std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at = "equilibrium");
 /// The efforts of actuators (empty: the driven joints) along the motion of the drives; with a file, of the motion in it. Of the
@@ -23,13 +24,14 @@ InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>
 
 /// What sensitivities are asked for.
 struct SensitivityRequest {
-  std::vector<std::string> measures;    // "final(q.theta)", "tip=max(p.tip.x)", "min(...)", "integral(...)"
-  std::vector<std::string> parameters;  // of the model file
+  std::vector<std::string> measures;     // "final(q.theta)", "tip=max(p.tip.x)", "min(...)", "integral(...)"
+  std::vector<std::string> parameters;   // of the model file
   std::vector<std::string> starts = {};  // "q.theta", "v.theta": start values as the model gives them
   std::string method = "auto";           // "forward", "adjoint"; auto chooses by their numbers
 };
-/// How measures of a run of a model file change with parameters and start values. Throws InputError, or SimulationError if the run
-/// fails.
-Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request, const Parameters& parameters = {});
+/// How measures of a run of a model file change with parameters and start values. Throws InputError, or SimulationError if the
+/// run fails.
+Sensitivities sensitivity(const std::filesystem::path& file, const SensitivityRequest& request,
+                          const Parameters& parameters = {});
 
 }  // namespace linkwork

@@ -60,8 +60,8 @@ Recorded read_motion(Spec& spec, const std::string& text, const std::string& fil
   if (!keep_end) spec.settings.end = data.x.back();
   Vocabulary words;
   const double first = data.y.front();
-  words.tables["motion"] =
-      std::make_shared<const Curve>(name, std::move(data.x), std::move(data.y), Curve::Interpolation::kCubic, Curve::Beyond::kHold);
+  words.tables["motion"] = std::make_shared<const Curve>(name, std::move(data.x), std::move(data.y), Curve::Interpolation::kCubic,
+                                                         Curve::Beyond::kHold);
   return {first, Expression::parse("motion(t)", {}, Variables::kTime, {file, 1, 1}, words)};
 }
 
@@ -134,7 +134,8 @@ void add_drives(Spec& spec, const std::filesystem::path& path, bool keep_end) {
     ++drives;
   }
   for (const SensorSpec& sensor : points) drives += add_guide(spec, sensor, columns, text, file, keep_end);
-  if (drives == 0) throw InputError({file, 1, 1}, "there is no column q.<joint> or p.<sensor>.<axis>", "one of: " + listed(known));
+  if (drives == 0)
+    throw InputError({file, 1, 1}, "there is no column q.<joint> or p.<sensor>.<axis>", "one of: " + listed(known));
 }
 
 }  // namespace linkwork

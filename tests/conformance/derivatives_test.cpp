@@ -177,8 +177,9 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
         judged, "rates and accelerations");
     if (!redundant)
       judge(
-          lambda, terms_of(exact.lambda(), along), [&](double h) { return (motion.rates(x0 + h * direction), motion.evaluator().solution().lambda); },
-          judged_lambda, "multipliers");
+          lambda, terms_of(exact.lambda(), along),
+          [&](double h) { return (motion.rates(x0 + h * direction), motion.evaluator().solution().lambda); }, judged_lambda,
+          "multipliers");
     const bool others = trial < 5 || model->tree.nv <= 20;  // bodies that float cost more
     if (embedded && others)
       judge(
@@ -202,11 +203,12 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
       system.update_forces();
       in_fa.compute(system, free->equations().solution());
       const auto z = std::ssize(model->states);
-      const VecX<double> expected = in_fa.vdot().leftCols(moves.size()) * moves +
-                                    in_fa.vdot().middleCols(in_fa.gradient().first_state(), z) *
-                                        along.segment(exact.gradient().first_state(), z);
+      const VecX<double> expected =
+          in_fa.vdot().leftCols(moves.size()) * moves +
+          in_fa.vdot().middleCols(in_fa.gradient().first_state(), z) * along.segment(exact.gradient().first_state(), z);
       judge(
-          expected, terms_of(in_fa.vdot().leftCols(moves.size()), moves), [&](double h) { return free->evaluate(motion.state_at(x0 + h * direction)).vdot; }, judged_fa, "FA");
+          expected, terms_of(in_fa.vdot().leftCols(moves.size()), moves),
+          [&](double h) { return free->evaluate(motion.state_at(x0 + h * direction)).vdot; }, judged_fa, "FA");
     }
   }
   RecordProperty("judged", judged);

@@ -248,7 +248,8 @@ TEST(SteadyMotion, OfTheFlyballHasTheFrequenciesOfTheDenseReference) {
   ASSERT_EQ(exact.eigenvalues.size(), differences.eigenvalues.size());
   for (std::size_t k = 0; k < exact.eigenvalues.size(); ++k)
     if (exact.eigenvalues[k].frequency_hz > 1e-3) {
-      EXPECT_NEAR(exact.eigenvalues[k].frequency_hz, differences.eigenvalues[k].frequency_hz, 1e-8 * exact.eigenvalues[k].frequency_hz);
+      EXPECT_NEAR(exact.eigenvalues[k].frequency_hz, differences.eigenvalues[k].frequency_hz,
+                  1e-8 * exact.eigenvalues[k].frequency_hz);
     }
 }
 

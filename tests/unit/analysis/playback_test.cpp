@@ -1,5 +1,5 @@
-// Efforts of inverse dynamics, played back as recorded inputs, give the motion again: five-bar, 3-RRR, Stewart platform, delta robot;
-// motions of joints and of the tool.
+// Efforts of inverse dynamics, played back as recorded inputs, give the motion again: five-bar, 3-RRR, Stewart platform, delta
+// robot; motions of joints and of the tool.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -36,8 +36,9 @@ position = {5}
 }
 
 std::string five_bar() {
-  return "settings.gravity = [0, -9.81, 0]\n" + rod_on("left", "ground", 0, 0, 0.5, 2.0) + rod_on("left2", "left", 0.5, 0, 0.8, -1.1) +
-         rod_on("right", "ground", 1, 0, 0.5, 1.1) + rod_on("right2", "right", 0.5, 0, 0.8, 1.1) + R"(
+  return "settings.gravity = [0, -9.81, 0]\n" + rod_on("left", "ground", 0, 0, 0.5, 2.0) +
+         rod_on("left2", "left", 0.5, 0, 0.8, -1.1) + rod_on("right", "ground", 1, 0, 0.5, 1.1) +
+         rod_on("right2", "right", 0.5, 0, 0.8, 1.1) + R"(
 [[closure]]
 name = "tip"
 type = "pin"
@@ -57,7 +58,8 @@ std::string three_rrr() {
   std::array<double, 3> azimuth{};
   for (std::size_t i = 0; i < 3; ++i) {
     azimuth[i] = 0.5 * std::numbers::pi + static_cast<double>(i) * 2.0 * std::numbers::pi / 3.0;
-    const double c = std::cos(azimuth[i]), s = std::sin(azimuth[i]), crank = azimuth[i] + std::numbers::pi + std::acos(0.25 / 0.7);
+    const double c = std::cos(azimuth[i]), s = std::sin(azimuth[i]),
+                 crank = azimuth[i] + std::numbers::pi + std::acos(0.25 / 0.7);
     const double ex = c + 0.5 * std::cos(crank), ey = s + 0.5 * std::sin(crank), rod = std::atan2(0.3 * s - ey, 0.3 * c - ex);
     toml += rod_on(fmt::format("crank{}", i), "ground", c, s, 0.5, crank);
     toml += rod_on(fmt::format("rod{}", i), fmt::format("crank{}", i), 0.5, 0, 0.7, rod - crank);
@@ -161,8 +163,8 @@ TEST(Playback, OfAFiveBarWhoseToolIsMoved) {
 }
 
 TEST(Playback, OfAThreeRrrWhosePlateIsMovedAndTurned) {
-  play(test::spec_of(three_rrr()), "three_rrr", {"p.middle.x", "p.middle.y", "p.side.y"}, {"crank0", "crank1", "crank2"}, "torque",
-       0.01);
+  play(test::spec_of(three_rrr()), "three_rrr", {"p.middle.x", "p.middle.y", "p.side.y"}, {"crank0", "crank1", "crank2"},
+       "torque", 0.01);
 }
 
 TEST(Playback, OfAStewartPlatform) {

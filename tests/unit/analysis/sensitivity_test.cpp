@@ -36,7 +36,9 @@ Spec spec_of(const Case& c, const Set& set = {}) {
 std::vector<Varied> varied_of(const Case& c) {
   std::vector<Varied> varied;
   for (const auto& [name, value] : c.parameters)
-    varied.push_back({name, value, false, [&c, name = name](double other) { return spec_of(c, {{name, fmt::format("{}", other)}}); }});
+    varied.push_back({name, value, false, [&c, name = name](double other) {
+                        return spec_of(c, {{name, fmt::format("{}", other)}});
+                      }});
   for (const std::string& name : c.starts) varied.push_back(varied_start(spec_of(c), name));
   return varied;
 }
@@ -51,21 +53,26 @@ class SensitivitiesOf : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(
     Models, SensitivitiesOf,
     testing::Values(
-        Case{"four_bar", 0.6, {"final(q.theta)", "max(p.C.y)", "integral(q.phi)"}, {{"torque", 6.0}, {"l2", 4.0}}, {"v.theta"}, 0},
-        Case{"double_pendulum", 0.5, {"final(q.lower)", "min(p.m2.y)", "final(v.upper)"}, {{"m", 1.0}, {"l", 1.0}}, {"q.upper"}, 0},
+        Case{
+            "four_bar", 0.6, {"final(q.theta)", "max(p.C.y)", "integral(q.phi)"}, {{"torque", 6.0}, {"l2", 4.0}}, {"v.theta"}, 0},
+        Case{"double_pendulum",
+             0.5,
+             {"final(q.lower)", "min(p.m2.y)", "final(v.upper)"},
+             {{"m", 1.0}, {"l", 1.0}},
+             {"q.upper"},
+             0},
         Case{"spatial_slider_crank", 0.3, {"final(q.slide)", "final(v.slide)"}, {}, {"v.theta", "q.theta"}, 0},
         Case{"latch", 3.0, {"final(q.theta)", "final(v.theta)"}, {{"w0", 2.0}, {"l3", 2.5}}, {}, 1},
-        Case{"slip_to_roll", 0.2, {"final(q.theta)", "final(v.axle)", "integral(q.knee)"}, {{"mu", 0.35}, {"spin", 10.5}}, {}, 1}),
+        Case{
+            "slip_to_roll", 0.2, {"final(q.theta)", "final(v.axle)", "integral(q.knee)"}, {{"mu", 0.35}, {"spin", 10.5}}, {}, 1}),
     [](const auto& p) { return p.param.model; });
 
 TEST_P(SensitivitiesOf, EqualDifferencesOfRunsForwardAndBackward) {
   const Case& c = GetParam();
   const std::vector<Measure> measures = measures_of(c);
   const std::vector<Varied> varied = varied_of(c);
-  const Sensitivities forward =
-      find_sensitivities(spec_of(c), measures, varied, {SensitivityOptions::Method::kForward, {}});
-  const Sensitivities backward =
-      find_sensitivities(spec_of(c), measures, varied, {SensitivityOptions::Method::kAdjoint, {}});
+  const Sensitivities forward = find_sensitivities(spec_of(c), measures, varied, {SensitivityOptions::Method::kForward, {}});
+  const Sensitivities backward = find_sensitivities(spec_of(c), measures, varied, {SensitivityOptions::Method::kAdjoint, {}});
   EXPECT_GE(forward.events, c.events);
   for (std::size_t k = 0; k < varied.size(); ++k) {
     const double h = 1e-3 * std::max(1.0, std::abs(varied[k].value));
