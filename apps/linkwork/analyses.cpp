@@ -44,7 +44,10 @@ struct AnalysisOptions {
     return app;
   }
   void add_at(CLI::App& app, const char* standard) {
-    app.add_option("--at", at, fmt::format("where: start, equilibrium, or a time of its motion in s; default {}", standard))
+    app.add_option("--at", at,
+                   fmt::format("where: start, equilibrium, steady (a motion with the start's velocities), or a time of the "
+                               "motion in s; default {}",
+                               standard))
         ->option_text("WHERE");
   }
 };
@@ -176,7 +179,8 @@ int find_influences(const AnalysisOptions& options) {
   };
   const Spec spec = read(options.model);
   ReadOptions reading;
-  for (const std::string& set : options.model.set) reading.set.emplace_back(set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
+  for (const std::string& set : options.model.set)
+    reading.set.emplace_back(set.substr(0, set.find('=')), set.substr(set.find('=') + 1));
   expect_interruption();
   const Sensitivities found = find_sensitivities(
       spec, options.measures, names_in(options.parameters.value_or("")), names_in(options.starts.value_or("")),
@@ -279,18 +283,20 @@ Examples:
 
 Command sensitivity_command(CLI::App& program) {
   const auto options = std::make_shared<AnalysisOptions>();
-  CLI::App* const app = options->add_to(
-      program, "sensitivity", "Finds how measures of a run change with parameters and start values.",
-      R"(A measure is final(COLUMN), max(COLUMN), min(COLUMN) or integral(COLUMN), of a coordinate q., a velocity v. or a sensor.
+  CLI::App* const app =
+      options
+          ->add_to(
+              program, "sensitivity", "Finds how measures of a run change with parameters and start values.",
+              R"(A measure is final(COLUMN), max(COLUMN), min(COLUMN) or integral(COLUMN), of a coordinate q., a velocity v. or a sensor.
 Derivatives are those of the run itself, with its steps and through its events. The integrator must be an explicit Runge-Kutta method.
 With many parameters the equations are followed backward (adjoint). Writes sensitivity.json.
 
 Examples:
-  linkwork sensitivity four_bar --end 0.5 --measure "final(q.theta)" --parameters torque,l1
-  linkwork sensitivity double_pendulum --end 1 --measure "end=final(q.lower)" --starts q.upper,v.upper)");
-  app->add_option("--measure", options->measures, "what is measured, with a name and = before it or not; repeatable")
-      ->allow_extra_args(false)
-      ->option_text("MEASURE");
+  linkwork sensitivity four_bar --end 0.5 --measure "final(q.theta)" --parameters torque,
+              l1 linkwork sensitivity double_pendulum-- end 1 --measure "end=final(q.lower)" --starts q.upper, v.upper) ");
+      app->add_option("--measure", options->measures, "what is measured, with a name and = before it or not; repeatable")
+          ->allow_extra_args(false)
+          ->option_text("MEASURE");
   app->add_option("--parameters", options->parameters, "parameters of the model, with commas between")->option_text("P1,P2");
   app->add_option("--starts", options->starts, "start values of coordinates, q.JOINT or v.JOINT, with commas between")
       ->option_text("Q1,V1");

@@ -3,13 +3,13 @@
 #include <Eigen/LU>
 #include <cmath>
 
+#include "linkwork/dynamics/constraint_layout.h"
 #include "linkwork/simulation/simulation_error.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
 
-AccelerationDerivatives::AccelerationDerivatives(const Model& model)
-    : gradient_(model), loops_(cut_loops(model)) {}
+AccelerationDerivatives::AccelerationDerivatives(const Model& model) : gradient_(model), loops_(cut_loops(model)) {}
 
 void AccelerationDerivatives::compute(System& system, const Solution& solution) {
   constexpr double kAccepted = 1e-10;

@@ -10,9 +10,9 @@ namespace linkwork {
 ///   M dvdot - A' dlambda = -d(M vdot + c - tau - A' lambda),  A dvdot = -d(A vdot - b),
 ///
 /// with the right-hand sides of MotionGradient, whose columns these have too, and the factors of one elimination of the loops for
-/// all of them: O(N) per column. Where that elimination does not answer (bodies without inertia, masses that differ by decades) the
-/// same system is factored as a dense one. Rows that depend on others keep lambda = 0, so that off the constraints derivatives are
-/// those of the rows that are left.
+/// all of them: O(N) per column. Where that elimination does not answer (bodies without inertia, masses that differ by decades)
+/// the same system is factored as a dense one. Rows that depend on others keep lambda = 0, so that off the constraints
+/// derivatives are those of the rows that are left.
 class AccelerationDerivatives {
  public:
   explicit AccelerationDerivatives(const Model& model);

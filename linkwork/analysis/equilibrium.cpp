@@ -44,18 +44,19 @@ VecX<double> off_balance(ReducedMotion& motion, const VecX<double>& rates) {
 /// and becomes Newton's method as forces vanish. Steps are shortened until what is off gets less.
 class Balancing {
  public:
-  Balancing(ReducedMotion& motion, const Modes* modes) : motion_(motion), modes_(modes) {}
+  /// steady: velocities stay as they are, and accelerations must vanish, as of a governor that turns.
+  Balancing(ReducedMotion& motion, const Modes* modes, bool steady = false) : motion_(motion), modes_(modes), steady_(steady) {}
 
   /// Where it begins is at rest. Returns whether it came to rounding.
   bool solve(bool downhill, int& iterations, double& residual) {
     constexpr int kMost = 80;
     constexpr double kGood = 1e-12, kGoodEnough = 1e-9, kLongest = 0.5;
     const int np = motion_.position_count(), nz = motion_.state_count();
-    VecX<double> rates = motion_.rates(motion_.origin()), off = off_balance(motion_, rates);
-    residual = largest(off);
+    VecX<double> rates = motion_.rates(motion_.origin());
+    residual = largest(off(rates));
     if (np + nz == 0) return true;
     double sigma = -1.0;
-    for (int i = 0; i < kMost && residual > kGood * force_scale(motion_); ++i, ++iterations) {
+    for (int i = 0; i < kMost && residual > kGood * scale(); ++i, ++iterations) {
       const MatX<double> A = state_matrix(motion_);
       const int nv = motion_.velocity_count();
       MatX<double> J(nv + nz, np + nz);
@@ -73,12 +74,23 @@ class Balancing {
       const double before = residual;
       if (!move(change, downhill ? 1.5 : 1.0, rates, residual)) break;
       sigma *= std::min(2.0, residual / before);
-      if (sigma > 0.0 && residual < 1e-3 * force_scale(motion_)) sigma = 0.0;
+      if (sigma > 0.0 && residual < 1e-3 * scale()) sigma = 0.0;
     }
-    return residual <= kGoodEnough * force_scale(motion_);
+    return residual <= kGoodEnough * scale();
   }
 
  private:
+  /// What must vanish, and what it is measured by: forces, or accelerations in units of the coordinates.
+  VecX<double> off(const VecX<double>& rates) {
+    if (!steady_) return off_balance(motion_, rates);
+    const int np = motion_.position_count(), nv = motion_.velocity_count();
+    VecX<double> off(nv + motion_.state_count());
+    off << rates.segment(np, nv).cwiseQuotient(motion_.steps().segment(np, nv) / motion_.steps().segment(np, nv).minCoeff()),
+        rates.tail(motion_.state_count());
+    return off;
+  }
+  double scale() { return steady_ ? std::pow(motion_.model().speed(motion_.evaluator().state().v), 2) : force_scale(motion_); }
+
   VecX<double> units(int np, int nz) const {
     const VecX<double> steps = motion_.steps();
     VecX<double> units(np + nz);
@@ -89,20 +101,20 @@ class Balancing {
   /// Along a change, as far as what is off gets less, or not more than `growth` of it. Begins there; false: nowhere.
   bool move(const VecX<double>& change, double growth, VecX<double>& rates, double& residual) {
     const int np = motion_.position_count(), nz = motion_.state_count();
-    const double good = 1e-12 * force_scale(motion_);
+    const double good = 1e-12 * scale();
     for (double fraction = 1.0; fraction > 1e-4; fraction *= 0.5) try {
         VecX<double> x = motion_.origin();
-        x.segment(np, motion_.velocity_count()).setZero();
+        if (!steady_) x.segment(np, motion_.velocity_count()).setZero();
         x.head(np) += fraction * change.head(np);
         x.tail(nz) += fraction * change.tail(nz);
         const VecX<double> there = motion_.rates(x);
-        const double left = largest(off_balance(motion_, there));
+        const double left = largest(off(there));
         if (!(left < growth * residual * (1.0 - 0.1 * fraction)) && left > good) continue;
         State state = motion_.evaluator().state();
-        state.v.setZero();
+        if (!steady_) state.v.setZero();
         motion_.begin(state, modes_);
         rates = motion_.rates(motion_.origin());
-        residual = largest(off_balance(motion_, rates));
+        residual = largest(off(rates));
         return true;
       } catch (const SimulationError&) {  // no such position
       }
@@ -111,6 +123,7 @@ class Balancing {
 
   ReducedMotion& motion_;
   const Modes* modes_;
+  bool steady_;
 };
 
 bool is_stable(ReducedMotion& motion) {
@@ -134,6 +147,7 @@ class Relaxation {
     damped.settings.integrator = {"dopri45", {}, {}};
     damped.settings.rtol = 1e-6, damped.settings.atol = 1e-8;
     damped.settings.output_every = INFINITY;
+    damped.events.clear();  // of the user's own, which happen in a run: what rests does so before
     run_.emplace(std::move(damped));
   }
 
@@ -257,6 +271,16 @@ void begin_at(const std::string& where, const std::shared_ptr<const Model>& mode
     if (const Equilibrium found = find_equilibrium(model, motion); !found.found) throw SimulationError(found.status);
     return;
   }
+  if (where == "steady") {
+    AssemblyReport report;
+    motion.begin(assemble(*model, report));
+    int iterations = 0;
+    double residual = 0.0;
+    if (!Balancing(motion, nullptr, true).solve(false, iterations, residual))
+      throw SimulationError(fmt::format(
+          "there is no steady motion near the start with its velocities: accelerations of {:.3g} are left", residual));
+    return;
+  }
   if (where == "start") {
     AssemblyReport report;
     motion.begin(assemble(*model, report));
@@ -265,7 +289,7 @@ void begin_at(const std::string& where, const std::shared_ptr<const Model>& mode
   double t = 0.0;
   const auto [rest, error] = std::from_chars(where.data(), where.data() + where.size(), t);
   if (error != std::errc() || rest != where.data() + where.size() || !(t >= 0.0) || !std::isfinite(t))
-    throw InputError({"at", 0, 0}, fmt::format("is '{}'", where), "start, equilibrium, or a time in s");
+    throw InputError({"at", 0, 0}, fmt::format("is '{}'", where), "start, equilibrium, steady, or a time in s");
   Model in_tree = *model;
   in_tree.settings.coordinates = {"TA", {}, {}};
   Simulation run(std::move(in_tree));

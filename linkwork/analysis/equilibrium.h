@@ -13,8 +13,9 @@ namespace linkwork {
 /// and dry friction hold as they do where that motion comes to rest. `motion` is then at the place that was found.
 Equilibrium find_equilibrium(const std::shared_ptr<const Model>& model, ReducedMotion& motion);
 
-/// Begins at "start", at the "equilibrium" near it, or at a time of the model's motion. Throws InputError if it is none of these,
-/// SimulationError if it cannot be reached.
+/// Begins at "start", at the "equilibrium" near it, in the "steady" motion near it, in which velocities are those of the start
+/// and do not change, or at a time of the model's motion. Throws InputError if it is none of these, SimulationError if it cannot
+/// be reached.
 void begin_at(const std::string& where, const std::shared_ptr<const Model>& model, ReducedMotion& motion);
 
 }  // namespace linkwork

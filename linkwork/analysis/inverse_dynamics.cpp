@@ -94,8 +94,16 @@ VecX<double> efforts_for(Evaluator& at, const VecX<double>& vdot, const std::vec
 
 InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vector<std::string> actuators,
                              const std::function<bool()>& go_on) {
+  // What moves the tool does no work on the mechanism: it is left out of its equations, with motors of its own.
+  const auto is_guide = [](const std::string& name) { return name.starts_with("motion of p."); };
   std::vector<char> drives(model->rows.size(), 0);
-  std::vector<std::string> driven;
+  std::vector<std::string> driven, guided;
+  int freedoms = 0;
+  for (const FrameClosure& closure : model->frame_closures)
+    if (is_guide(closure.name)) std::fill_n(drives.begin() + closure.first_row, closure.row_count, 1);
+  for (const Joint& joint : model->joints)
+    if (is_guide(joint.name))
+      for (const std::string& component : joint.kind->velocities) guided.push_back(coordinate_name(joint, component));
   for (const CoordinateClosure& closure : model->coordinate_closures) {
     const bool timed = std::ranges::any_of(closure.phi.slots, [](const Variable& s) { return s.kind == Variable::Kind::kTime; });
     const auto joints = std::ranges::count_if(closure.phi.slots, [](const Variable& s) { return s.is_coordinate(); });
@@ -105,19 +113,30 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
       if (slot.is_coordinate()) {
         const Joint& joint = model->joints[slot.coordinate.joint()];
         const auto k = static_cast<std::size_t>(slot.coordinate.component);
+        ++freedoms;
+        if (is_guide(joint.name)) continue;
         driven.push_back(coordinate_name(
             joint, slot.kind == Variable::Kind::kPosition ? joint.kind->positions[k] : joint.kind->velocities[k]));
       }
   }
-  if (driven.empty())
+  if (driven.empty() && actuators.empty() && !guided.empty())
+    throw InputError({}, "the motion is that of a tool, and it is not said which joints have motors", "--actuators J1,J2");
+  if (freedoms == 0)
     throw InputError(model->rows.empty() ? Place{model->file, 0, 0} : model->rows.front().place, "no joint is driven",
                      "a [[closure]] of type \"drive\", or --motion FILE.csv");
   InverseMotion result;
   result.actuators = actuators.empty() ? driven : std::move(actuators);
-  result.freedoms = static_cast<int>(driven.size());
-  if (result.actuators.size() > driven.size())
+  result.freedoms = freedoms;
+  std::vector<std::string> acting = result.actuators;
+  acting.insert(acting.end(), guided.begin(), guided.end());
+  if (std::ssize(result.actuators) > freedoms)
     result.notes.push_back(fmt::format("{} actuators move {} degrees of freedom: their efforts are those of least squares",
-                                       result.actuators.size(), driven.size()));
+                                       result.actuators.size(), freedoms));
+  const auto too_few = [&] {
+    return InputError({}, fmt::format("the actuators {} cannot drive {} degrees of freedom", listed(result.actuators), freedoms),
+                      "an actuator for each");
+  };
+  if (std::ssize(result.actuators) < freedoms) throw too_few();
   Evaluator evaluator(model);
   result.columns.push_back("t");
   for (const char* const prefix : {"effort.", "q.", "v.", "a."})
@@ -142,7 +161,8 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
                           }
                         }
                         evaluator.evaluate(state, std::map<std::string, double>());
-                        const VecX<double> efforts = efforts_for(evaluator, vdot, result.actuators, drives);
+                        const VecX<double> efforts =
+                            efforts_for(evaluator, vdot, acting, drives).head(std::ssize(result.actuators));
                         std::vector<double>& out = result.rows.emplace_back();
                         out.push_back(row[0]);
                         out.insert(out.end(), efforts.begin(), efforts.end());

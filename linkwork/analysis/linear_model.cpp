@@ -161,6 +161,9 @@ std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear) {
   for (Eigen::Index i = 0; i < linear.A.rows(); ++i)
     if (solver.eigenvalues()[i].imag() >= 0.0) order.push_back(i);
   std::ranges::stable_sort(order, {}, [&](Eigen::Index i) { return std::abs(solver.eigenvalues()[i]); });
+  TreeWork<double> moving(motion.model().tree);
+  update_positions(motion.model().tree, motion.evaluator().state().q.data(), moving);
+  update_poses(motion.model().tree, moving);
   bool half_of_rigid_pair = false;  // motions without stiffness come as two eigenvalues near zero
   for (const Eigen::Index i : order) {
     const std::complex<double> value = solver.eigenvalues()[i];
@@ -180,6 +183,20 @@ std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear) {
     shape.cwiseAbs().maxCoeff(&at);
     shape /= shape[at];
     Mode mode{rigid ? 0.0 : std::abs(value) / (2.0 * std::numbers::pi), rigid ? 0.0 : -value.real() / std::abs(value), {}};
+    for (const Body& body : motion.model().bodies) {
+      if (body.node == 0) continue;
+      Mode::BodyShape moves{body.name, Eigen::Vector3cd::Zero(), Eigen::Vector3cd::Zero()};
+      for (const bool imaginary : {false, true}) {
+        const VecX<double> v = imaginary ? VecX<double>(shape.imag()) : VecX<double>(shape.real());
+        update_velocities(motion.model().tree, v.data(), moving);
+        const NodeWork<double>& node = moving[body.node];
+        const Mat3<double>& R = moving.X_WN[static_cast<std::size_t>(body.node)].R;
+        const std::complex<double> unit = imaginary ? std::complex<double>(0.0, 1.0) : std::complex<double>(1.0, 0.0);
+        moves.moves += unit * (R * (node.v + node.w.cross(body.X_NB.p))).cast<std::complex<double>>();
+        moves.turns += unit * (R * node.w).cast<std::complex<double>>();
+      }
+      mode.bodies.push_back(std::move(moves));
+    }
     for (Eigen::Index c = 0; c < shape.size(); ++c)
       mode.shape.emplace_back("q." + motion.model().velocity_name(static_cast<int>(c)), shape[c]);
     modes.push_back(std::move(mode));

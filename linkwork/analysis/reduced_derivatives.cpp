@@ -30,9 +30,8 @@ MatX<double> ReducedMotion::tangent() {
   };
   if (!positions_.rows.empty()) {
     const std::vector<int> dependent = columns_of(positions_.dependent, nv), independent = columns_of(positions_.independent, nv);
-    const MatX<double> follow = MatX<double>(rate(positions_.rows, dependent))
-                                    .partialPivLu()
-                                    .solve(MatX<double>(rate(positions_.rows, independent)));
+    const MatX<double> follow =
+        MatX<double>(rate(positions_.rows, dependent)).partialPivLu().solve(MatX<double>(rate(positions_.rows, independent)));
     T(positions_.dependent, Eigen::seqN(0, np)) = -follow;
   }
   if (!velocities_.rows.empty()) {

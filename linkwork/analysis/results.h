@@ -44,6 +44,12 @@ struct LinearModel {
 struct Mode {
   double frequency_hz = 0.0, damping_ratio = 0.0;
   std::vector<std::pair<std::string, std::complex<double>>> shape;  // "q.theta"
+  /// How bodies move in it, in world axes, for drawing: of the body frame's origin, and turning.
+  struct BodyShape {
+    std::string body;
+    Eigen::Vector3cd moves, turns;
+  };
+  std::vector<BodyShape> bodies = {};
 };
 
 /// What the motors must do along a motion.

@@ -93,16 +93,16 @@ class Sensitive {
   Sensitivities find() {
     run();
     const auto count = std::ssize(variations_);
-    const bool adjoint = options_.method == SensitivityOptions::Method::kAdjoint ||
-                         (options_.method == SensitivityOptions::Method::kAuto &&
-                          count > std::ssize(measures_) + 2 * model_->tree.nv);
+    const bool adjoint =
+        options_.method == SensitivityOptions::Method::kAdjoint ||
+        (options_.method == SensitivityOptions::Method::kAuto && count > std::ssize(measures_) + 2 * model_->tree.nv);
     Sensitivities result;
     result.method = adjoint ? "adjoint" : "forward";
     result.steps = std::ssize(taken_), result.events = events_;
     result.notes = notes_;
     place_measures();
     MatX<double> derivatives = MatX<double>::Zero(std::ssize(measures_), count);
-    adjoint ? go_backward(derivatives) : go_forward(derivatives);
+    if (count > 0) adjoint ? go_backward(derivatives) : go_forward(derivatives);
     for (std::size_t m = 0; m < measures_.size(); ++m) {
       Sensitivities::Measure& measure = result.measures.emplace_back();
       measure.name = measures_[m].name;
@@ -171,39 +171,51 @@ class Sensitive {
   void run() {
     values_.resize(measures_.size());
     Simulation run(model_);
+    const auto system = [&]() -> System& { return run.equations().system(); };
     bool happened = false;
+    std::vector<SmoothStep> made;
+    State from;
+    Modes modes = system().modes();
+    std::vector<double> memory;
     Observer observer;
     observer.event = [&](EquationsOfMotion&, bool after) { happened = true, events_ += after ? 1 : 0; };
+    observer.progress = [&](double, double) {
+      made.push_back({made.empty() ? from : made.back().to, run.state(), modes, memory});
+    };
     run.observe(observer);
     if (!run.advance_to(0.0)) throw SimulationError(run.summary().status);
     const double end = model_->settings.end, slack = 1e-9 * model_->settings.step;
-    const auto system = [&]() -> System& { return run.equations().system(); };
     first_ = run.state(), first_modes_ = system().modes(), first_memory_ = system().memory();
     note_moment(first_, first_modes_, first_memory_);
+    double longest = model_->settings.step;
     while (run.t() < end - slack && !run.ended_by_event()) {
       if (options_.go_on && !options_.go_on()) throw SimulationError("interrupted");
       std::optional<SavedRun> saved;
       if (model_->has_events()) saved = run.save();
-      const State from = run.state();
-      const Modes modes = system().modes();
-      const std::vector<double> memory = system().memory();
+      from = run.state(), modes = system().modes(), memory = system().memory();
       happened = false;
-      if (!run.step() && !run.ended_by_event()) throw SimulationError(run.summary().status);
+      made.clear();
+      const auto go = [&](bool going) {
+        if (!going && !run.ended_by_event()) throw SimulationError(run.summary().status);
+      };
+      go(run.t() + 2.0 * longest < end ? run.step() : run.advance_to(end));  // the last ones end there
       if (!happened) {
-        taken_.emplace_back(SmoothStep{from, run.state(), modes, memory});
-        note_moment(run.state(), modes, memory);
+        for (SmoothStep& step : made) {
+          if (!run.has_fixed_steps()) longest = std::max(longest, 5.0 * (step.to.t - step.from.t));
+          note_moment(step.to, modes, memory);
+          taken_.emplace_back(std::move(step));
+        }
         continue;
       }
-      if (!run.ended_by_event() && !run.advance_to(std::min(end, run.t() + model_->settings.step)) && !run.ended_by_event())
-        throw SimulationError(run.summary().status);
-      taken_.emplace_back(EventStep{from, run.state(), modes, system().modes(), memory, system().memory(), *saved,
-                                    run.ended_by_event()});
+      if (!run.ended_by_event() && run.t() < end) go(run.advance_to(std::min(end, run.t() + model_->settings.step)));
+      taken_.emplace_back(
+          EventStep{from, run.state(), modes, system().modes(), memory, system().memory(), *saved, run.ended_by_event()});
       note_moment(run.state(), system().modes(), system().memory());
     }
     if (events_ > 0)
-      notes_.push_back(fmt::format("{} steps with events were made again with small changes", std::ranges::count_if(taken_, [](const Step& s) {
-                                     return std::holds_alternative<EventStep>(s);
-                                   })));
+      notes_.push_back(
+          fmt::format("{} steps with events were made again with small changes",
+                      std::ranges::count_if(taken_, [](const Step& s) { return std::holds_alternative<EventStep>(s); })));
   }
 
   /// Largest and least values lie on the parabola through three moments.
@@ -236,7 +248,8 @@ class Sensitive {
   SensitivitySteps::Reading reading_at(std::size_t moment, const Variable& variable) {
     if (moment == 0) return steps_.read(variable, first_, first_modes_, first_memory_);
     const Step& step = taken_[moment - 1];
-    if (const auto* smooth = std::get_if<SmoothStep>(&step)) return steps_.read(variable, smooth->to, smooth->modes, smooth->memory);
+    if (const auto* smooth = std::get_if<SmoothStep>(&step))
+      return steps_.read(variable, smooth->to, smooth->modes, smooth->memory);
     const auto& event = std::get<EventStep>(step);
     return steps_.read(variable, event.to, event.modes_to, event.memory_to);
   }
@@ -322,9 +335,8 @@ class Sensitive {
     MatX<double> end(directions.rows(), directions.cols());
     Variation probe{"", 0.0, kProbe};
     for (Eigen::Index c = 0; c < directions.cols(); ++c)
-      end.col(c) = probe.difference([&](std::size_t i) {
-        return made_again(step, *same_, Variation::kPlaces[i] * kProbe * directions.col(c));
-      });
+      end.col(c) = probe.difference(
+          [&](std::size_t i) { return made_again(step, *same_, Variation::kPlaces[i] * kProbe * directions.col(c)); });
     MatX<double> by_variation(end.rows(), std::ssize(variations_));
     for (std::size_t k = 0; k < variations_.size(); ++k) {
       const auto column = static_cast<Eigen::Index>(k);

@@ -81,9 +81,7 @@ MatX<double> SensitivitySteps::flattening(const State& at) const {
   MatX<double> E = MatX<double>::Zero(2 * nv_ + nz_, size());
   for_each_part(
       evaluator_.model().tree, [&](int q, int v, int count) { E.block(v, q, count, count).setIdentity(); },
-      [&](int q, int v) {
-        E.block<3, 4>(v, q) = 4.0 / at.q.segment<4>(q).squaredNorm() * by_turn(at.q.data() + q).transpose();
-      });
+      [&](int q, int v) { E.block<3, 4>(v, q) = 4.0 / at.q.segment<4>(q).squaredNorm() * by_turn(at.q.data() + q).transpose(); });
   E.bottomRightCorner(nv_ + nz_, nv_ + nz_).setIdentity();
   return E;
 }
@@ -151,7 +149,8 @@ void SensitivitySteps::residual_derivatives(const State& state, MatX<double>& fo
     for (std::size_t i = 0; i < 4; ++i) at[i] = residual(*systems_[k][i], state);
     const auto column = static_cast<Eigen::Index>(k);
     force.col(column) = variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].force; });
-    acceleration.col(column) = variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].acceleration; });
+    acceleration.col(column) =
+        variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].acceleration; });
     zdot.col(column) = variations_[k].difference([&](std::size_t i) -> const VecX<double>& { return at[i].zdot; });
   }
 }
@@ -236,7 +235,7 @@ void SensitivitySteps::projection(const State& at, MatX<double>& P, MatX<double>
       });
     }
   const RowMatX& rate = gradient.rate();
-  const auto q = Eigen::seqN(0, nv_), v = Eigen::seqN(nv_, nv_);
+  const auto q = Eigen::seqN(Eigen::Index{0}, nv_), v = Eigen::seqN(nv_, nv_);
   const MatX<double> A = rate(positions, v), back = pseudo_inverse(A);
   P.topRows(nv_).leftCols(nv_) -= back * A;
   if (p) p->topRows(nv_) = -back * errors.topRows(std::ssize(positions));
@@ -245,7 +244,7 @@ void SensitivitySteps::projection(const State& at, MatX<double>& P, MatX<double>
   const MatX<double> settled = P.topRows(nv_);
   moving -= back_v * (G * settled);
   moving.middleCols(nv_, nv_) -= back_v * Av;
-  moving.rightCols(nz_) -= back_v * rate(velocities, Eigen::seqN(gradient.first_state(), nz_));
+  moving.rightCols(nz_) -= back_v * MatX<double>(rate(velocities, Eigen::seqN(gradient.first_state(), static_cast<int>(nz_))));
   if (p) p->middleRows(nv_, nv_) = -back_v * (G * p->topRows(nv_) + errors.bottomRows(std::ssize(velocities)));
 }
 

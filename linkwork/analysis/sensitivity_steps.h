@@ -18,8 +18,8 @@ struct SmoothStep {
   std::vector<double> memory;  // System::memory() at its start
 };
 
-/// Steps of the variational equations: y = (q, v, z) as it is integrated, quaternions in four numbers, and Y = dy/dp, a column per
-/// variation; or, backward, L = d(measures)/dy, a row per measure.
+/// Steps of the variational equations: y = (q, v, z) as it is integrated, quaternions in four numbers, and Y = dy/dp, a column
+/// per variation; or, backward, L = d(measures)/dy, a row per measure.
 class SensitivitySteps {
  public:
   SensitivitySteps(std::shared_ptr<const Model> model, const std::vector<Variation>& variations, const Tableau& tableau);

@@ -15,8 +15,8 @@ namespace linkwork {
 struct Variation {
   std::string name;
   double value = 0.0, step = 0.0;
-  bool of_start = false;                                  // it changes nothing but where a run begins
-  std::array<std::shared_ptr<const Model>, 4> models{};   // at value + step * kPlaces
+  bool of_start = false;                                 // it changes nothing but where a run begins
+  std::array<std::shared_ptr<const Model>, 4> models{};  // at value + step * kPlaces
   static constexpr std::array<double, 4> kPlaces{-2.0, -1.0, 1.0, 2.0};
 
   /// The derivative of what a function gives for each of them.

@@ -133,8 +133,7 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
       for (int p = station.first_passage; p < station.last_passage; ++p) {
         const Passage& passage = passages_[at(p)];
         for (int c = 0; c < passage.columns; ++c)
-          for (int k = 0; k < nv; ++k)
-            add(rhs[at(passage.first_row + c)], -y_[at(passage.u + c * nv + k)], u[at(node.v + k)]);
+          for (int k = 0; k < nv; ++k) add(rhs[at(passage.first_row + c)], -y_[at(passage.u + c * nv + k)], u[at(node.v + k)]);
       }
       if (node.parent == 0) continue;
       Lanes6& above = F[at(node.parent)];
@@ -184,8 +183,7 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
             for (int c = 0; c < m; ++c)
               add(lambda[at(group.first_row + c)], -scaled_[at(later.values + r * m + c)],
                   lambda[at(groups_[at(later.group)].first_row + r)]);
-        for (int r = 0; r < m; ++r)
-          std::copy_n(lambda[at(group.first_row + r)].begin(), count, &y(group.first_row + r, first));
+        for (int r = 0; r < m; ++r) std::copy_n(lambda[at(group.first_row + r)].begin(), count, &y(group.first_row + r, first));
       }
     }
   }

@@ -25,7 +25,7 @@ bool MotionGradient::is_exact(const Model& model) {
     return sensor.kind->name == "point" || sensor.kind->name == "body" || sensor.kind->name == "distance" ||
            sensor.kind->is_expression;
   };
-  return model.custom_forces.empty() && model.bushings.empty() && std::ranges::all_of(model.sensors, known);
+  return model.custom_forces.empty() && std::ranges::all_of(model.sensors, known);
 }
 
 void MotionGradient::compute(System& system, const VecX<double>& vdot, const VecX<double>& lambda) {
@@ -47,6 +47,8 @@ void MotionGradient::compute(System& system, const VecX<double>& vdot, const Vec
   add_springs();
   for (const BodyWrench& wrench : model_->wrenches)
     if (system.modes().forces[static_cast<std::size_t>(wrench.of)] != 0) add_wrench(wrench);
+  for (const Bushing& bushing : model_->bushings)
+    if (system.modes().forces[static_cast<std::size_t>(bushing.of)] != 0) add_bushing(bushing);
   for (std::size_t k = 0; k < model_->frictions.size(); ++k)
     if (system.modes().friction[k].kind == Modes::Friction::Kind::kSlip) add_friction(k);
   add_states();
@@ -83,7 +85,8 @@ void MotionGradient::add(const Coordinate& coordinate, double of_value, double o
         turn.vec() = 0.5 * V3::Unit(axis);
         const Quat change = Quat(q[0], q[1], q[2], q[3]) * turn;
         const std::array numbers{change.w(), change.x(), change.y(), change.z()};
-        to.emplace_back(joint.v[static_cast<std::size_t>(simple + axis)], of_value * numbers[k - static_cast<std::size_t>(simple)]);
+        to.emplace_back(joint.v[static_cast<std::size_t>(simple + axis)],
+                        of_value * numbers[k - static_cast<std::size_t>(simple)]);
       }
     } else if (of_value != 0.0) {
       to.emplace_back(joint.v[k], of_value);
@@ -309,6 +312,25 @@ void MotionGradient::add_wrench(const BodyWrench& wrench) {
   }
 }
 
+void MotionGradient::add_bushing(const Bushing& bushing) {
+  const RelativeGradient relative(*system_, motion_, bushing.a, bushing.b);
+  const DualMotion& m = relative.dual();
+  RelativeGradient::DualRows rows;  // as Bushing::rows()
+  for (int k = 0; k < 3; ++k) rows[static_cast<std::size_t>(k)] = translation_row(m, V3::Unit(k));
+  swing_rows(m, rows[3], rows[4]);
+  rows[5] = twist_row(m);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Dual rate = rows[k].rate(m);
+    Entries change;
+    add(relative,
+        -bushing.stiffness[k] * RelativeGradient::of_value(rows[k].value) - bushing.damping[k] * RelativeGradient::of_value(rate),
+        change);
+    relative.subtract_force(rows[k], -bushing.stiffness[k] * rows[k].value.value - bushing.damping[k] * rate.value, force_);
+    const std::vector<double> along = relative.directions(rows[k]);
+    for (std::size_t i = 0; i < along.size(); ++i) subtract(relative.parts()[i].v, along[i], change);
+  }
+}
+
 void MotionGradient::add_friction(std::size_t index) {
   const DryFriction& friction = model_->frictions[index];
   const Eigen::Vector2d s = system_->slip(index);
@@ -318,8 +340,9 @@ void MotionGradient::add_friction(std::size_t index) {
   const Eigen::Vector2d along = force.dot(s) <= 0.0 ? Eigen::Vector2d(s / speed) : Eigen::Vector2d(-s / speed);
   const double coefficient = friction.sliding_force(speed);
   const double share = friction.stribeck > 0.0 ? std::exp(-std::pow(speed / friction.stribeck, 2)) : 0.0;
-  const double slope =
-      friction.stribeck > 0.0 ? -2.0 * (friction.sticking - friction.kinetic) * share * speed / std::pow(friction.stribeck, 2) : 0.0;
+  const double slope = friction.stribeck > 0.0
+                           ? -2.0 * (friction.sticking - friction.kinetic) * share * speed / std::pow(friction.stribeck, 2)
+                           : 0.0;
   // F = -(coefficient load along + viscous s): the part across s turns with it, the part along s changes with the speed.
   const Eigen::Matrix2d of_direction = (Eigen::Matrix2d::Identity() - along * along.transpose()) / speed;
   const Eigen::Matrix2d by_slip = -coefficient * load * of_direction - slope * load * along * along.transpose() -
@@ -401,7 +424,9 @@ void MotionGradient::add_coordinate_closure(const CoordinateClosure& closure) {
   }
   const std::span<const JetTangent> inputs(tangents_);
   Entries rate, acceleration;
-  const auto unit = [](int order) { return order == 0 ? Jet{1.0, 0.0, 0.0} : order == 1 ? Jet{0.0, 1.0, 0.0} : Jet{0.0, 0.0, 1.0}; };
+  const auto unit = [](int order) {
+    return order == 0 ? Jet{1.0, 0.0, 0.0} : order == 1 ? Jet{0.0, 1.0, 0.0} : Jet{0.0, 0.0, 1.0};
+  };
   for (std::size_t s = 0; s < slots.size(); ++s) {
     const Variable& slot = slots[s];
     const int orders = slot.kind == Kind::kPosition ? 3 : slot.kind == Kind::kVelocity || slot.kind == Kind::kState ? 2 : 1;

@@ -12,13 +12,15 @@ namespace linkwork {
 
 /// Exact first derivatives of the equations of motion at a state, with accelerations and multipliers held:
 ///   force = d(M vdot + c - tau - A' lambda),  acceleration = d(A vdot - b),  rate = d(A v - u),  states = d zdot.
-/// Columns are displacements of the joints as displace() makes them, velocities, inputs, and the user's states. No differences are
-/// taken: inertial terms by the recursion of rnea_derivatives.h, rows of closures by numbers with derivatives, expressions by jets.
+/// Columns are displacements of the joints as displace() makes them, velocities, inputs, and the user's states. No differences
+/// are taken: inertial terms by the recursion of rnea_derivatives.h, rows of closures by numbers with derivatives, expressions by
+/// jets.
 class MotionGradient {
  public:
   explicit MotionGradient(const Model& model);
 
-  /// Whether a model is made of nothing but what can be differentiated: no forces or sensors of a program's own.
+  /// Whether a model is made of nothing but what can be differentiated: no forces or sensors of a program's own, and no sensor
+  /// that shows accelerations.
   static bool is_exact(const Model& model);
 
   /// The system was evaluated there, forces included; all multipliers are known.
@@ -66,6 +68,7 @@ class MotionGradient {
   void add_joint_forces();
   void add_springs();
   void add_wrench(const BodyWrench& wrench);
+  void add_bushing(const Bushing& bushing);
   void add_friction(std::size_t index);
   void add_states();
 

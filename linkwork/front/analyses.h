@@ -12,7 +12,8 @@ namespace linkwork {
 
 /// Where it rests, near its start; see Equilibrium::found.
 Equilibrium equilibrium(const Mechanism& mechanism);
-/// Small motions about "start", "equilibrium" or a time of its motion, "0.5". Throws SimulationError if it cannot be reached.
+/// Small motions about "start", "equilibrium", a "steady" motion with the velocities of the start, or a time of its motion,
+/// "0.5". Throws SimulationError if it cannot be reached.
 LinearModel linearize(const Mechanism& mechanism, const std::string& at = "start");
 std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at = "equilibrium");
 /// The efforts of actuators (empty: the driven joints) along the motion of the drives; with a file, of the motion in it. Of the

@@ -73,6 +73,15 @@ std::string modes_json(const std::vector<Mode>& modes) {
     }
     Json entry{{"frequency_hz", mode.frequency_hz}, {"damping_ratio", mode.damping_ratio}, {"shape", shape}};
     if (!phase.empty()) entry["shape_imaginary"] = phase;
+    const auto numbers = [](const Eigen::Vector3d& v) { return Json::array({v.x(), v.y(), v.z()}); };
+    Json bodies = Json::object();
+    for (const Mode::BodyShape& body : mode.bodies) {
+      bodies[body.body] = {{"moves", numbers(body.moves.real())}, {"turns", numbers(body.turns.real())}};
+      if (body.moves.imag().norm() + body.turns.imag().norm() < 1e-9) continue;
+      bodies[body.body]["moves_imaginary"] = numbers(body.moves.imag());
+      bodies[body.body]["turns_imaginary"] = numbers(body.turns.imag());
+    }
+    entry["bodies"] = bodies;
     list.push_back(std::move(entry));
   }
   return text_of({{"modes", list}});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "linkwork/io/data_file.h"
 #include "linkwork/io/input_file.h"
@@ -47,36 +48,94 @@ std::vector<std::string> known_coordinates(const Spec& spec) {
   return names;
 }
 
+/// A column of the file as a function of time.
+struct Recorded {
+  double first = 0.0;
+  Expression value;
+};
+
+Recorded read_motion(Spec& spec, const std::string& text, const std::string& file, const std::string& name, bool keep_end) {
+  DataColumns data = read_columns(text, file, {"t", {file, 1, 1}}, {name, {file, 1, 1}});
+  if (data.x.size() < 4) throw InputError({file, 1, 1}, fmt::format("there are {} rows", data.x.size()), "at least 4");
+  if (!keep_end) spec.settings.end = data.x.back();
+  Vocabulary words;
+  const double first = data.y.front();
+  words.tables["motion"] = std::make_shared<const Curve>(name, std::move(data.x), std::move(data.y), Curve::Interpolation::kCubic,
+                                                         Curve::Beyond::kHold);
+  return {first, Expression::parse("motion(t)", {}, Variables::kTime, {file, 1, 1}, words)};
+}
+
+void add_drive(Spec& spec, const std::string& coordinate, const std::string& file, const Recorded& motion) {
+  ClosureSpec drive;
+  drive.name = kMotionOf + coordinate;
+  drive.type = "drive";
+  drive.joints = {coordinate};
+  drive.place = {file, 1, 1};
+  drive.value = motion.value;
+  spec.closures.push_back(std::move(drive));
+}
+
+constexpr std::array kAxes{"x", "y", "z"};
+
+/// A body that moves as the columns of a point sensor say, where there are any, and holds the sensor's point.
+int add_guide(Spec& spec, const SensorSpec& sensor, const std::vector<std::string>& columns, const std::string& text,
+              const std::string& file, bool keep_end) {
+  const std::string name = kMotionOf + ("p." + sensor.name);
+  JointSpec slide;
+  slide.name = name, slide.type = "translational", slide.child.body = name, slide.place = {file, 1, 1};
+  slide.position.assign(3, 0.0);
+  int count = 0;
+  for (std::size_t axis = 0; axis < kAxes.size(); ++axis) {
+    const std::string column = "p." + sensor.name + "." + kAxes[axis];
+    if (std::ranges::find(columns, column) == columns.end()) continue;
+    const Recorded motion = read_motion(spec, text, file, column, keep_end);
+    slide.position[axis] = motion.first;
+    add_drive(spec, name + "." + kAxes[axis], file, motion);
+    ++count;
+  }
+  if (count == 0) return 0;
+  BodySpec body;
+  body.name = name, body.mass = 1.0, body.inertia.setIdentity(), body.place = slide.place;
+  ClosureSpec hold;
+  hold.name = name, hold.type = "point", hold.place = slide.place;
+  hold.a.body = name;
+  hold.b = sensor.frame;
+  spec.bodies.push_back(std::move(body));
+  spec.joints.push_back(std::move(slide));
+  spec.closures.push_back(std::move(hold));
+  return count;
+}
+
 }  // namespace
 
 void add_drives(Spec& spec, const std::filesystem::path& path, bool keep_end) {
   constexpr std::size_t kLargest = 2U << 30U;
   const std::string file = path.string(), text = read_input_file(path, "a readable file", kLargest);
-  const std::vector<std::string> known = known_coordinates(spec);
+  const std::vector<std::string> columns = column_names(text, file);
+  std::vector<std::string> known = known_coordinates(spec);
+  std::vector<SensorSpec> points;
+  for (const SensorSpec& sensor : spec.sensors)
+    if (sensor.type == "point") points.push_back(sensor);
+  for (const SensorSpec& sensor : points)
+    for (const char* const axis : kAxes) known.push_back("p." + sensor.name + "." + axis);
+  const auto is_of_tool = [](const std::string& name) { return name.starts_with("p."); };
+  if (std::ranges::any_of(columns, is_of_tool))
+    std::erase_if(spec.closures, [](const ClosureSpec& closure) { return closure.type == "drive"; });
   int drives = 0;
-  for (const std::string& name : column_names(text, file)) {
-    if (name == "t" || !name.starts_with("q.")) continue;
+  for (const std::string& name : columns) {
+    if (!name.starts_with("q.") && !is_of_tool(name)) continue;
     if (std::ranges::find(known, name) == known.end()) throw unknown_name({file, 1, 1}, "coordinate", name, known);
+    if (is_of_tool(name)) continue;
     const std::string coordinate = name.substr(2);
-    DataColumns data = read_columns(text, file, {"t", {file, 1, 1}}, {name, {file, 1, 1}});
-    if (data.x.size() < 4) throw InputError({file, 1, 1}, fmt::format("there are {} rows", data.x.size()), "at least 4");
-    if (!keep_end) spec.settings.end = data.x.back();
-    Vocabulary words;
-    words.tables["motion"] = std::make_shared<const Curve>(name, std::move(data.x), std::move(data.y),
-                                                           Curve::Interpolation::kCubic, Curve::Beyond::kHold);
     std::erase_if(spec.closures, [&](const ClosureSpec& closure) {
       return closure.type == "drive" && closure.joints == std::vector{coordinate};
     });
-    ClosureSpec drive;
-    drive.name = "motion of " + coordinate;
-    drive.type = "drive";
-    drive.joints = {coordinate};
-    drive.place = {file, 1, 1};
-    drive.value = Expression::parse("motion(t)", {}, Variables::kTime, drive.place, words);
-    spec.closures.push_back(std::move(drive));
+    add_drive(spec, coordinate, file, read_motion(spec, text, file, name, keep_end));
     ++drives;
   }
-  if (drives == 0) throw InputError({file, 1, 1}, "there is no column q.<joint>", "one of: " + listed(known));
+  for (const SensorSpec& sensor : points) drives += add_guide(spec, sensor, columns, text, file, keep_end);
+  if (drives == 0)
+    throw InputError({file, 1, 1}, "there is no column q.<joint> or p.<sensor>.<axis>", "one of: " + listed(known));
 }
 
 }  // namespace linkwork

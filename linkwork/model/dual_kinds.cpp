@@ -15,12 +15,15 @@ const auto& named(const Kinds& kinds, std::string_view name) {
 }
 
 const DualJoint& dual_of(const JointKind& kind) {
-  static const std::array kinds{revolute_dual(), prismatic_dual(), screw_dual(), cylindrical_dual(), universal_dual(), spherical_dual(), planar_dual(), translational_dual(), free_dual(), weld_dual()};
+  static const std::array kinds{revolute_dual(),  prismatic_dual(), screw_dual(),         cylindrical_dual(), universal_dual(),
+                                spherical_dual(), planar_dual(),    translational_dual(), free_dual(),        weld_dual()};
   return named(kinds, kind.name);
 }
 
 const DualClosure& dual_of(const FrameClosureKind& kind) {
-  static const std::array kinds{pin_dual(), point_dual(), distance_dual(), point_on_line_dual(), point_on_plane_dual(), point_contact_dual(), rolling_dual(), rolling_ball_dual(), rolling_discs_dual(), knife_edge_dual()};
+  static const std::array kinds{
+      pin_dual(),           point_dual(),   distance_dual(),     point_on_line_dual(), point_on_plane_dual(),
+      point_contact_dual(), rolling_dual(), rolling_ball_dual(), rolling_discs_dual(), knife_edge_dual()};
   return named(kinds, kind.name);
 }
 

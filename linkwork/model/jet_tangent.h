@@ -51,9 +51,7 @@ inline JetTangent sqrt(const JetTangent& a) {
   const Jet f = sqrt(a.f);
   return {f, moved(Jet(0.5) / f, a.df)};
 }
-inline JetTangent abs(const JetTangent& a) {
-  return {abs(a.f), a.f.value > 0.0 ? a.df : a.f.value < 0.0 ? -a.df : Jet()};
-}
+inline JetTangent abs(const JetTangent& a) { return {abs(a.f), a.f.value > 0.0 ? a.df : a.f.value < 0.0 ? -a.df : Jet()}; }
 inline JetTangent floor(const JetTangent& a) { return {floor(a.f), Jet()}; }
 inline JetTangent ceil(const JetTangent& a) { return {ceil(a.f), Jet()}; }
 inline JetTangent hypot(const JetTangent& x, const JetTangent& y) {

@@ -9,7 +9,8 @@ Row screw_row(const RelativeMotion& m, double pitch) { return formulas::screw_ro
 Row distance_row(const RelativeMotion& m) { return formulas::distance_row(m); }
 void swing_rows(const RelativeMotion& m, Row& x, Row& y) { formulas::swing_rows(m, x, y); }
 void rotation_rows(const RelativeMotion& m, Row& x, Row& y, Row& z) { formulas::rotation_rows(m, x, y, z); }
-Row slip_row(const RelativeMotion& m, const Vec3<double>& r, const Vec3<double>& rdot, const Vec3<double>& e, const Vec3<double>& edot) {
+Row slip_row(const RelativeMotion& m, const Vec3<double>& r, const Vec3<double>& rdot, const Vec3<double>& e,
+             const Vec3<double>& edot) {
   return formulas::slip_row(m, r, rdot, e, edot);
 }
 

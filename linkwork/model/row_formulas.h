@@ -70,7 +70,7 @@ void swing_rows(const M& m, RowOf<S>& x, RowOf<S>& y) {
     const V3 direction = f.k * e + f.dk * s * V3::UnitZ();  // value rate = direction . zdot
     const S sdot = e.dot(zdot);
     return RowOf<S>{f.k * s, z.cross(direction), V3::Zero(),
-               direction.dot(centripetal) + 2.0 * f.dk * zdot.z() * sdot + f.ddk * zdot.z() * zdot.z() * s};
+                    direction.dot(centripetal) + 2.0 * f.dk * zdot.z() * sdot + f.ddk * zdot.z() * zdot.z() * s};
   };
   x = row(-V3::UnitY());
   y = row(V3::UnitX());
@@ -94,12 +94,12 @@ RowOf<S> perpendicular_row(const M& m) {
   const S s = y.x();
   const V3 normal = y.cross(V3::UnitX());  // d s/dt = x_a . (w x y) = w . (y x x_a)
   const S cosine = normal.norm();
-  if (cosine < S(1e-9)) return {S(s < S(0.0) ? -0.5 * std::numbers::pi : 0.5 * std::numbers::pi), V3::UnitY(), V3::Zero(), S(0.0)};
+  if (cosine < S(1e-9))
+    return {S(s < S(0.0) ? -0.5 * std::numbers::pi : 0.5 * std::numbers::pi), V3::UnitY(), V3::Zero(), S(0.0)};
   const V3 ydot = m.w.cross(y);
   const S sdot = ydot.x();
   const S centripetal = m.w.cross(ydot).x();
-  return {atan2(s, cosine), normal / cosine, V3::Zero(),
-          centripetal / cosine + s * sdot * sdot / (cosine * cosine * cosine)};
+  return {atan2(s, cosine), normal / cosine, V3::Zero(), centripetal / cosine + s * sdot * sdot / (cosine * cosine * cosine)};
 }
 
 template <class M, class S = ScalarOf<M>>
@@ -130,9 +130,8 @@ RowOf<S> screw_row(const M& m, double pitch) {
 }
 
 template <class M, class S = ScalarOf<M>>
-RowOf<S> slip_row(const M& m, const std::type_identity_t<Vec3<S>>& r,
-                  const std::type_identity_t<Vec3<S>>& rdot, const std::type_identity_t<Vec3<S>>& e,
-                  const std::type_identity_t<Vec3<S>>& edot) {
+RowOf<S> slip_row(const M& m, const std::type_identity_t<Vec3<S>>& r, const std::type_identity_t<Vec3<S>>& rdot,
+                  const std::type_identity_t<Vec3<S>>& e, const std::type_identity_t<Vec3<S>>& edot) {
   // e . (pdot + w x r), and its derivative
   return {S(0.0), r.cross(e), e, e.dot(m.w.cross(rdot)) + edot.dot(m.pdot + m.w.cross(r))};
 }

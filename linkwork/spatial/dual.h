@@ -7,8 +7,8 @@
 namespace linkwork {
 
 /// A number with its exact derivatives in kCount directions at once: those in which a relative motion can change, a turn, a
-/// displacement, an angular velocity and a velocity. Of a root of zero the derivatives are zero: what it is used in depends on its
-/// square there.
+/// displacement, an angular velocity and a velocity. Of a root of zero the derivatives are zero: what it is used in depends on
+/// its square there.
 struct Dual {
   static constexpr std::size_t kCount = 12;
   double value = 0.0;

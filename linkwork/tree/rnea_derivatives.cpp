@@ -165,7 +165,7 @@ void InverseDynamicsDerivatives::compute(const Tree& tree, TreeWork<double>& wor
 
 template void InverseDynamicsDerivatives::compute(const Tree&, TreeWork<double>&, const VecX<double>&, const VecX<double>&,
                                                   SparseMatrix&, SparseMatrix&, SparseMatrix&);
-template void InverseDynamicsDerivatives::compute(const Tree&, TreeWork<double>&, const VecX<double>&, const VecX<double>&, RowMatX&,
-                                                  RowMatX&, RowMatX&);
+template void InverseDynamicsDerivatives::compute(const Tree&, TreeWork<double>&, const VecX<double>&, const VecX<double>&,
+                                                  RowMatX&, RowMatX&, RowMatX&);
 
 }  // namespace linkwork

@@ -13,8 +13,7 @@ FrameClosureKind distance_closure() {
       .summary = "the points keep their distance, like a massless rod with ball ends",
       .has_axis = false,
       .rows = {"d"},
-      .evaluate =
-          kRows,
+      .evaluate = kRows,
       .keys = {{"length", KeyKind::kPositive, kRequired, "distance between the origins of the frames, m", &ClosureSpec::length}},
       .one_row_opens = true};
 }

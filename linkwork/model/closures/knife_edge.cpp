@@ -13,8 +13,7 @@ FrameClosureKind knife_edge_closure() {
           .summary = "b's point does not move along the axis, which b carries with it: a blade on ice, a wheel without spin",
           .has_axis = true,
           .rows = {"side"},
-          .evaluate =
-              kRows,
+          .evaluate = kRows,
           .holonomic_rows = 0};
 }
 

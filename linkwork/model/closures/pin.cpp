@@ -10,11 +10,7 @@ constexpr static auto kRows = [](const auto& m, const ClosureGeometry&, auto r) 
 };
 
 FrameClosureKind pin_closure() {
-  return {"pin",
-          "the points coincide across the axis: two rows, for planar loops",
-          true,
-          {"x", "y"},
-          kRows};
+  return {"pin", "the points coincide across the axis: two rows, for planar loops", true, {"x", "y"}, kRows};
 }
 
 DualClosure pin_dual() { return {"pin", kRows}; }

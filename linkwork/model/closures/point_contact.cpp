@@ -15,8 +15,7 @@ FrameClosureKind point_contact_closure() {
           .summary = "b's point lies on the plane a and does not slide on it, unless its friction lets it",
           .has_axis = false,
           .rows = {"normal", "x", "y"},
-          .evaluate =
-              kRows,
+          .evaluate = kRows,
           .holonomic_rows = 1,
           .on_plane = true};
 }

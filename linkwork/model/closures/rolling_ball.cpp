@@ -16,8 +16,7 @@ FrameClosureKind rolling_ball_closure() {
           .summary = "a ball b rolls without slip on the plane a",
           .has_axis = false,
           .rows = {"normal", "x", "y"},
-          .evaluate =
-              kRows,
+          .evaluate = kRows,
           .holonomic_rows = 1,
           .on_plane = true,
           .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius}}};

@@ -15,15 +15,9 @@ constexpr auto kCoordinates = [](const auto&, auto) {};
 }  // namespace
 
 JointKind weld_joint() {
-  return {"weld",
-          "no motion: the child is fixed to the parent",
-          false,
-          {},
-          {},
-          {},
-          {"x", "y", "z", "rx", "ry", "rz"},
-          kClosure,
-          kCoordinates};
+  return {
+      "weld",      "no motion: the child is fixed to the parent", false, {}, {}, {}, {"x", "y", "z", "rx", "ry", "rz"}, kClosure,
+      kCoordinates};
 }
 
 DualJoint weld_dual() { return {"weld", kClosure, kCoordinates}; }
