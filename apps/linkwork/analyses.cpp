@@ -283,20 +283,18 @@ Examples:
 
 Command sensitivity_command(CLI::App& program) {
   const auto options = std::make_shared<AnalysisOptions>();
-  CLI::App* const app =
-      options
-          ->add_to(
-              program, "sensitivity", "Finds how measures of a run change with parameters and start values.",
-              R"(A measure is final(COLUMN), max(COLUMN), min(COLUMN) or integral(COLUMN), of a coordinate q., a velocity v. or a sensor.
+  CLI::App* const app = options->add_to(
+      program, "sensitivity", "Finds how measures of a run change with parameters and start values.",
+      R"text(A measure is final(COLUMN), max(COLUMN), min(COLUMN) or integral(COLUMN), of a coordinate q., a velocity v. or a sensor.
 Derivatives are those of the run itself, with its steps and through its events. The integrator must be an explicit Runge-Kutta method.
 With many parameters the equations are followed backward (adjoint). Writes sensitivity.json.
 
 Examples:
-  linkwork sensitivity four_bar --end 0.5 --measure "final(q.theta)" --parameters torque,
-              l1 linkwork sensitivity double_pendulum-- end 1 --measure "end=final(q.lower)" --starts q.upper, v.upper) ");
-      app->add_option("--measure", options->measures, "what is measured, with a name and = before it or not; repeatable")
-          ->allow_extra_args(false)
-          ->option_text("MEASURE");
+  linkwork sensitivity four_bar --end 0.5 --measure "final(q.theta)" --parameters torque,l1
+  linkwork sensitivity double_pendulum --end 1 --measure "end=final(q.lower)" --starts q.upper,v.upper)text");
+  app->add_option("--measure", options->measures, "what is measured, with a name and = before it or not; repeatable")
+      ->allow_extra_args(false)
+      ->option_text("MEASURE");
   app->add_option("--parameters", options->parameters, "parameters of the model, with commas between")->option_text("P1,P2");
   app->add_option("--starts", options->starts, "start values of coordinates, q.JOINT or v.JOINT, with commas between")
       ->option_text("Q1,V1");

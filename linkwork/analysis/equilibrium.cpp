@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <Eigen/QR>
 #include <algorithm>
 #include <charconv>
@@ -40,8 +41,10 @@ VecX<double> off_balance(ReducedMotion& motion, const VecX<double>& rates) {
 
 /// Unknowns are independent positions and the user's states, of which the accelerations and rates must vanish, at rest. Steps
 ///   (sigma - J) dx = (vdot, zdot),  J = d(vdot, zdot)/dx, exact,
-/// are Newton's for sigma = 0, and else those of an implicit motion without inertia, which goes down the slope of the potential
-/// and becomes Newton's method as forces vanish. Steps are shortened until what is off gets less.
+/// are Newton's for sigma = 0. Downhill, sigma is beyond the largest eigenvalue of J, so that every motion goes down the slope of
+/// the potential, those without stiffness no faster than others; where the potential is a bowl this is Newton's method again.
+/// Steps are shortened until what is off gets less; downhill it may grow for a while, since along stiff springs the way is
+/// narrow.
 class Balancing {
  public:
   /// steady: velocities stay as they are, and accelerations must vanish, as of a governor that turns.
@@ -49,14 +52,13 @@ class Balancing {
 
   /// Where it begins is at rest. Returns whether it came to rounding.
   bool solve(bool downhill, int& iterations, double& residual) {
-    constexpr int kMost = 80;
+    const int most = downhill ? 300 : 80;
     constexpr double kGood = 1e-12, kGoodEnough = 1e-9, kLongest = 0.5;
     const int np = motion_.position_count(), nz = motion_.state_count();
     VecX<double> rates = motion_.rates(motion_.origin());
     residual = largest(off(rates));
     if (np + nz == 0) return true;
-    double sigma = -1.0;
-    for (int i = 0; i < kMost && residual > kGood * scale(); ++i, ++iterations) {
+    for (int i = 0; i < most && residual > kGood * scale(); ++i, ++iterations) {
       const MatX<double> A = state_matrix(motion_);
       const int nv = motion_.velocity_count();
       MatX<double> J(nv + nz, np + nz);
@@ -64,17 +66,16 @@ class Balancing {
           A.bottomRightCorner(nz, nz);
       VecX<double> f(nv + nz);
       f << rates.segment(np, nv), rates.tail(nz);
-      if (sigma < 0.0) sigma = downhill ? 2.0 * J.cwiseAbs().rowwise().sum().maxCoeff() : 0.0;
+      double sigma = 0.0;
+      if (downhill && J.rows() == J.cols())
+        sigma = 2.0 * std::max(0.0, Eigen::EigenSolver<MatX<double>>(J, false).eigenvalues().real().maxCoeff());
       MatX<double> system = -J;
       system.diagonal().array() += sigma;
       VecX<double> change = system.completeOrthogonalDecomposition().solve(f);
       if (!change.allFinite()) return false;
       const double length = change.cwiseQuotient(units(np, nz)).cwiseAbs().maxCoeff();
       if (length > kLongest) change *= kLongest / length;
-      const double before = residual;
-      if (!move(change, downhill ? 1.5 : 1.0, rates, residual)) break;
-      sigma *= std::min(2.0, residual / before);
-      if (sigma > 0.0 && residual < 1e-3 * scale()) sigma = 0.0;
+      if (!move(change, downhill ? std::max(1.5, 300.0 * scale() / residual) : 1.0, rates, residual)) break;
     }
     return residual <= kGoodEnough * scale();
   }

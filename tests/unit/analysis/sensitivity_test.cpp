@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(
              {"q.upper"},
              0},
         Case{"spatial_slider_crank", 0.3, {"final(q.slide)", "final(v.slide)"}, {}, {"v.theta", "q.theta"}, 0},
-        Case{"latch", 3.0, {"final(q.theta)", "final(v.theta)"}, {{"w0", 2.0}, {"l3", 2.5}}, {}, 1},
+        Case{"stick_slip_disc", 2.0, {"final(q.place.x)", "final(v.place.angle)"}, {{"mu", 0.2}, {"w0", 50.0}}, {}, 1},
         Case{
             "slip_to_roll", 0.2, {"final(q.theta)", "final(v.axle)", "integral(q.knee)"}, {{"mu", 0.35}, {"spin", 10.5}}, {}, 1}),
     [](const auto& p) { return p.param.model; });
