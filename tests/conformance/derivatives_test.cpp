@@ -160,8 +160,8 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
         ++unclear;
       }
     };
-    const auto terms_of = [](const auto& matrix, const VecX<double>& direction) {
-      return (matrix.cwiseAbs() * direction.cwiseAbs()).norm();
+    const auto terms_of = [](const auto& matrix, const VecX<double>& change) {
+      return (matrix.cwiseAbs() * change.cwiseAbs()).norm();
     };
     const double terms = terms_of(exact.vdot(), along);
     VecX<double> both(rates.size() + vdot.size());
@@ -188,9 +188,9 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
       const State base = free->state(motion.state_at(x0));
       const auto displaced = [&](double h) {
         const State there = free->state(motion.state_at(x0 + h * direction));
-        VecX<double> both(2 * free->model().tree.nv);
-        both << displacement(free->model().tree, base, there), there.v;
-        return both;
+        VecX<double> moved(2 * free->model().tree.nv);
+        moved << displacement(free->model().tree, base, there), there.v;
+        return moved;
       };
       const auto [moves, agree] = best_difference(displaced);
       if (agree > 1e-10) continue;
