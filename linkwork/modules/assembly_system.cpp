@@ -93,7 +93,8 @@ void AssemblySystem::check_watch() {
     if (module.module->switched() == nullptr) closed += module.name + "\n";
   for (const std::string& text : gather_texts(transport_, closed))
     if (!text.empty())
-      throw InputError({}, fmt::format("things come and go in the model, and the module '{}' cannot be told", lines_of(text).front()),
+      throw InputError({},
+                       fmt::format("things come and go in the model, and the module '{}' cannot be told", lines_of(text).front()),
                        "modules that are model files");
 }
 
@@ -422,8 +423,8 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
 }
 
 bool AssemblySystem::accepts(const SavedRun& saved) {
-  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) && saved.glue.size() >= glue_->memory().size() &&
-              saved.summary.modules.has_value();
+  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) &&
+              saved.glue.size() >= glue_->memory().size() && saved.summary.modules.has_value();
   for (std::size_t i = 0; fits && i < start_.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     const SavedPart& part = saved.parts[at(module.index)];

@@ -131,8 +131,8 @@ class Hierarchy {
   const std::string* inconsistent_ = nullptr;
   std::vector<double> spring_potentials_;
   std::vector<std::unique_ptr<Coupling>> couplings_;
-  std::vector<int> owners_;             // by coupling
-  std::vector<PortMotion> motion_;      // of a coupling's ports
+  std::vector<int> owners_;         // by coupling
+  std::vector<PortMotion> motion_;  // of a coupling's ports
   double t_ = 0.0;
 };
 

@@ -65,7 +65,7 @@ class ProjectionGlue : public Glue {
 
   Status project(double t, States& x, bool closely) override {
     if (!drift_.positions && !drift_.velocities) return {};
-  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
+    return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
   }
 
   double weakest() const override { return partition_->rank().weakest; }
