@@ -111,7 +111,10 @@ class GluingGlue : public HierarchicalGlue {
         change_[i] *= h * h * beta_;
         split.displace(change_[i], to[i]);
       }
-      if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) return status;
+      if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) {
+        slow = true;
+        return status;
+      }
     }
     for (std::size_t i = 0; i < count; ++i) {
       add_rest(i, h, from[i], rates[i], trial_[i], to[i]);
