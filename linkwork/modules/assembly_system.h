@@ -68,7 +68,6 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   class Stepping;
 
   Status evaluate(Moment& at, VecX<double>& rates) override;
-  Status evaluate_stage(Moment& at, VecX<double>& rates) override;
   Status project(Moment& at) override;
   void normalize(VecX<double>& y) const override;
   /// What is not finite is named by the module that is asked about it next.
@@ -109,7 +108,6 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   mutable States normalized_;
   long evaluations_ = 0;
   double evaluated_at_ = 0.0;
-  double strongest_ = 0.0;            // what was left of the weakest row where it was most
   std::optional<Energies> energies_;  // of the last row, until something else is evaluated
   std::vector<double> error_sums_;    // of squares, and numbers, by module
   std::vector<int> error_ends_;

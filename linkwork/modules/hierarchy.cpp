@@ -153,7 +153,6 @@ Status Hierarchy::up_from_answers(double t, Level level) {
     head[kPosition] = std::max(head[kPosition], errors.position);
     head[kVelocity] = std::max(head[kVelocity], errors.velocity);
     head[kSpeed] = std::max(head[kSpeed], errors.speed);
-    weakest_ = std::min(weakest_, at_work.module->weakest());
   }
   if (workshop_.trouble().empty())
     for (Group& group : groups_)

@@ -45,7 +45,6 @@ class Hierarchy {
   int total_rank() const { return total_rank_; }
   /// Of the groups that this rank solves.
   int own_rank() const;
-  /// What is left of the weakest row, of modules too; see Rank.
   double weakest() const { return weakest_; }
   /// The largest acceleration that a dependent row asks for in vain, and whose it is; after down().
   double inconsistency() const { return inconsistency_; }

@@ -43,7 +43,7 @@ class GluingGlue : public HierarchicalGlue {
     drift_.tolerance = constraints_;
   }
 
-  Status project(double, States&, bool) override { return {}; }  // done in the step
+  Status project(double, States&) override { return {}; }  // done in the step
   int iterations() const override { return iterations_; }
   void modes_changed() override {
     HierarchicalGlue::modes_changed();
