@@ -58,7 +58,7 @@ def lqr_controller():
 
     def act(s):
         x = np.array([s.position(n[2:]) if n.startswith("q.") else s.velocity(n[2:]) for n in linear.states])
-        s.u = dict(zip(linear.inputs, -K @ (x - aim)))
+        s.u = dict(zip((name[2:] for name in linear.inputs), -K @ (x - aim)))  # "u.left" is the input "left"
 
     return act
 

@@ -12,6 +12,7 @@ import linkwork as lw
 GROUND, CRANK, COUPLER = 1.0, 0.3, 0.9
 
 TEXT = """
+linkwork = 1
 name = "crank-rocker"
 [parameters]
 ground = 1.0

@@ -6,7 +6,7 @@ class InputError(ValueError):
 
     >>> import linkwork as lw
     >>> try:
-    ...     lw.Model.from_string("name = 'arm'\\n[[body]]\\nmass = 'heavy'\\n", name="arm.toml")
+    ...     lw.Model.from_string("linkwork = 1\\n[[body]]\\nmass = 'heavy'\\n", name="arm.toml")
     ... except lw.InputError as error:
     ...     print(error.file, error.line)
     arm.toml 2

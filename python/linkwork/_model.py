@@ -35,6 +35,7 @@ class Model:
 
         >>> import linkwork as lw
         >>> m = lw.Model.from_string('''
+        ... linkwork = 1
         ... name = "pendulum"
         ... [[body]]
         ... name = "bob"

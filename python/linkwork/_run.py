@@ -153,7 +153,7 @@ def modes(model, at="equilibrium"):
 
     >>> import linkwork as lw
     >>> [round(mode.frequency_hz, 3) for mode in lw.modes(lw.Model.from_file("double_pendulum"))][:1]
-    [0.683]
+    [0.381]
     """
     return Modes(_core.modes(_model(model)._mechanism, str(at)))
 

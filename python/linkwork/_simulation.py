@@ -15,7 +15,7 @@ class Simulation(_core.Live):
     >>> s.step(10)
     True
     >>> round(s.t, 9), s.joints
-    (0.01, ('arm',))
+    (0.01, ('shoulder',))
     >>> before = s.save()
     >>> s.advance_to(0.5)
     True
@@ -68,7 +68,7 @@ class Simulation(_core.Live):
         >>> s.advance_to(3)
         True
         >>> round(float(s.q[0]), 4)
-        0.9576
+        0.9577
         """
         if not callable(act):
             raise TypeError("a controller is a function of the simulation")

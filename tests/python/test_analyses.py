@@ -32,12 +32,12 @@ def test_analyses_have_the_fields_of_the_program(name, function, model, file, pr
 def test_a_linear_model_unpacks_and_predicts(arm):
     linear = lw.linearize(arm)
     A, B, C, D = linear
-    assert (linear.states, linear.inputs) == (["q.shoulder", "v.shoulder"], ["motor"])
+    assert (linear.states, linear.inputs) == (["q.shoulder", "v.shoulder"], ["u.motor"])
     inertia = 2.0 * 0.36 / 3
     assert B[1, 0] == pytest.approx(1 / inertia) and A[0, 1] == pytest.approx(1.0)
     assert A[1, 1] == pytest.approx(-0.02 / inertia)
     assert A[1, 0] == pytest.approx(2.0 * 9.81 * 0.3 * np.sin(-0.5) / inertia, rel=1e-7)
-    assert np.allclose(sorted(np.linalg.eigvals(A), key=abs), sorted(map(complex, linear.eigenvalues), key=abs))
+    assert np.allclose(np.sort_complex(np.linalg.eigvals(A)), np.sort_complex(np.array(linear.eigenvalues, dtype=complex)))
     assert linear.at.q.shoulder == pytest.approx(-0.5)
 
 
@@ -111,7 +111,7 @@ def test_studies_are_known_by_name():
 def test_a_study_runs(tmp_path):
     said = []
     found = lw.study("variable-dof", quick=True, out=tmp_path, progress=said.append)
-    assert sum(len(part.claims) for part in found.parts) > 3
+    assert sum(len(part.get("claims", ())) for part in found.parts) > 3
     assert json.loads((tmp_path / "study.json").read_text()) == found
 
 

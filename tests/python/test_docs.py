@@ -107,7 +107,7 @@ def test_stubs_name_everything(source):
             if isinstance(part, ast.FunctionDef) and not part.decorator_list and not part.name.startswith("__"):
                 real = getattr(thing, part.name)
                 try:
-                    known = [n for n, p in inspect.signature(real).parameters.items() if n != "self" and p.kind is not p.VAR_KEYWORD]
+                    known = [n for n, p in inspect.signature(real).parameters.items() if n != "self" and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
                 except ValueError:
                     signature = (real.__doc__ or "").splitlines()[0]  # of the extension
                     known = [n for n in re.findall(r"[(,] *(\w+):", signature) if n not in ("self", "arg0")]

@@ -6,6 +6,7 @@ import pytest
 import linkwork as lw
 
 PENDULUM = """
+linkwork = 1
 name = "pendulum"
 [parameters]
 l = 0.5
@@ -49,8 +50,8 @@ def test_keywords_are_parameters(models):
     assert lw.Model.from_string(PENDULUM.replace("l = 0.5", "name = 0.5").replace('"l"', '"name"'), set={"name": 1.0})
 
 
-@pytest.mark.parametrize("text, line", [('name = "a"\n[[body]]\nname = "b"\nmass = "heavy"\n', 4), ("name = \n", 1),
-                                        ('name = "a"\n[[joint]]\nname = "j"\ntype = "revolvo"\n', 4)])
+@pytest.mark.parametrize("text, line", [('linkwork = 1\nname = "a"\n[[body]]\nname = "b"\nmass = "heavy"\n', 5), ("name = \n", 1),
+                                        ('linkwork = 1\nname = "a"\n[[joint]]\nname = "j"\ntype = "revolvo"\n', 5)])
 def test_errors_have_the_place(text, line):
     with pytest.raises(lw.InputError) as error:
         lw.Model.from_string(text, name="bad.toml")
@@ -65,7 +66,7 @@ def test_errors_are_those_of_the_program(tmp_path, program):
     import subprocess
 
     file = tmp_path / "bad.toml"
-    file.write_text('name = "a"\n[[body]]\nname = "b"\nmass = -1\n')
+    file.write_text('linkwork = 1\nname = "a"\n[[body]]\nname = "b"\nmass = -1\n')
     said = subprocess.run([os.environ["LINKWORK"], "check", file], capture_output=True, text=True, check=False).stderr
     with pytest.raises(lw.InputError) as error:
         lw.Model.from_file(file)

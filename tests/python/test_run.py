@@ -36,7 +36,7 @@ def test_run_has_every_option_of_the_program(program):
     known = {name.replace("_", "-") for name in inspect.signature(lw.run).parameters} | {"help"}
     known |= {name.replace("_", "-") for name in inspect.signature(lw.Model.from_file).parameters}
     assert len(shown) > 20
-    assert shown - known - {"json"} == set()
+    assert shown - known == {"rank-timeout", "start-at"}  # of mpirun; of the program, see docs/python.md
 
 
 def test_compare_has_every_option_of_the_program(program):
@@ -143,7 +143,7 @@ def test_a_run_that_cannot_go_on_keeps_its_rows(arm):
     def grow(at, forces):
         forces.on_joint("shoulder", 1e3 if at.t < 0.5 else float("nan"))
 
-    with pytest.raises(lw.SimulationError, match="t = 0.5") as error:
+    with pytest.raises(lw.SimulationError, match="not finite") as error:
         lw.run(arm.with_force(grow), end=1)
     assert 45 <= len(error.value.results) <= 52
     assert error.value.results.summary.status.startswith("stopped")
