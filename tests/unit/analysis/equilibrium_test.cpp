@@ -180,6 +180,14 @@ TEST(EquilibriumByHand, OfAGripperThatHolds) {
   EXPECT_NEAR(rest.reaction("force.left_slide.y"), 0.2 * kG, 1e-9 * kG);
 }
 
+/// Hanging down, its stiff links are stretched by half the sleeve's weight each.
+TEST(EquilibriumByHand, OfTheStiffFlyball) {
+  const Rest rest(test::library_spec("flyball_stiff"));
+  ASSERT_TRUE(rest.found.found) << rest.found.status;
+  EXPECT_TRUE(rest.found.stable);
+  EXPECT_NEAR(rest.q("sleeve"), -0.5 * 3.0 * kG / 8e5, 1e-12);
+}
+
 TEST(EquilibriumByHand, OfReadyModelsThatAreHard) {
   for (const char* name : {"flyball", "measured_car", "rover", "quarter_car", "excavator"}) {
     const Rest rest(test::library_spec(name));
