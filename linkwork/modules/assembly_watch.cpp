@@ -41,6 +41,7 @@ struct AssemblyWatch::Whole {
   VecX<double> y_rates;
   std::vector<Place> joints;
   std::vector<std::pair<int, std::size_t>> states;  // of the user's own, likewise
+  std::vector<std::size_t> balances;                // of the modules' energies
 
   void evaluate() {
     Status status = equations.evaluate(state, rates);
@@ -82,16 +83,25 @@ void AssemblyWatch::for_each_part(Visit visit) const {
       if (coupled->couplings()[k]) visit(modules + k, coupled->couplings()[k]->switched());
 }
 
-/// Every rank says which parts it has and what joints are in them: those of its modules, then of the couplings it owns.
+namespace {
+
+const char* const kBalance = "(balance)";
+
+}  // namespace
+
+/// Every rank says which parts it has and what joints are in them: those of its modules, then of the couplings it owns. Modules
+/// also tell how their energies add up.
 void AssemblyWatch::lay_out() {
   Workshop& workshop = system_.workshop();
   const std::size_t modules = workshop.plan().modules.size();
   std::string own;
   for_each_part([&](std::size_t part, SwitchedPart& its) {
     if (part >= modules && !system_.glue().coupled()->is_owner(part - modules)) return;
-    own += fmt::format("{}\n{}\n", part, its.model().joints.size() + its.model().states.size());
+    const bool is_module = part < modules;
+    own += fmt::format("{}\n{}\n", part, its.model().joints.size() + its.model().states.size() + (is_module ? 1 : 0));
     for (const Joint& joint : its.model().joints) own += fmt::format("{}\n{}\n", joint.name, joint.kind->nq() + joint.kind->nv());
     for (const UserState& state : its.model().states) own += fmt::format("state {}\n1\n", state.name);
+    if (is_module) own += fmt::format("{}\n1\n", kBalance);
   });
   places_.assign(modules + workshop.plan().couplings.size(), 0);
   ends_.clear();
@@ -115,6 +125,8 @@ void AssemblyWatch::lay_out() {
           whole_->joints.push_back({found->second, at}), joint_of.erase(found);
         else if (const auto state = state_of.find(lines[line]); state != state_of.end())
           whole_->states.emplace_back(state->second, at);
+        else if (whole_ && lines[line] == kBalance)
+          whole_->balances.push_back(at);
         at += std::stoul(lines[line + 1]);
       }
     }
@@ -136,19 +148,25 @@ void AssemblyWatch::keep_up() {
   const std::size_t modules = workshop.plan().modules.size();
   for_each_part([&](std::size_t part, SwitchedPart& its) {
     if (part >= modules && !system_.glue().coupled()->is_owner(part - modules)) return;
-    std::ranges::copy(its.joint_values(), joints_.begin() + static_cast<std::ptrdiff_t>(places_[part]));
+    const auto end = std::ranges::copy(its.joint_values(), joints_.begin() + static_cast<std::ptrdiff_t>(places_[part])).out;
+    if (part >= modules) return;
+    const ModuleEnergy energy = workshop.module(static_cast<int>(part)).module->energy();
+    *end = energy.kinetic + energy.potential - energy.work;
   });
   workshop.transport().gather(joints_, ends_);
   if (!whole_) return;
   State& state = whole_->state;
   state.t = system_.evaluated_at();
-  state.work = 0.0;
   for (const auto& [joint, at] : whole_->joints) {
     for (std::size_t k = 0; k < joint->q.size(); ++k) state.q[joint->q[k]] = joints_[at + k];
     for (std::size_t k = 0; k < joint->v.size(); ++k) state.v[joint->v[k]] = joints_[at + joint->kind->positions.size() + k];
   }
   for (const auto& [z, at] : whole_->states) state.z[z] = joints_[at];
   whole_->evaluate();
+  // What was done on the whole is what its energy has changed by but for what has been made up: that of the modules.
+  state.work = whole_->equations.system().kinetic_energy() + whole_->equations.system().potential_energy();
+  for (const std::size_t at : whole_->balances) state.work -= joints_[at];
+  pack(state, whole_->moment);
 }
 
 void AssemblyWatch::share_modes() {
@@ -170,7 +188,7 @@ Status AssemblyWatch::decide(Moment& at, VecX<double>& rates, Act act) {
     const State before = whole_->state;
     trouble = act(*whole_).trouble;
     const State& after = whole_->state;
-    change = {after.v != before.v ? 1.0 : 0.0, after.q != before.q ? 1.0 : 0.0, after.work};
+    change = {after.v != before.v ? 1.0 : 0.0, after.q != before.q ? 1.0 : 0.0, after.work - before.work};
     stopped_by_ = whole_->watch.stopped_by();
   }
   trouble = gather_texts(transport, trouble).front();
@@ -309,6 +327,7 @@ void AssemblyWatch::restore(const SavedSwitching& switching, const std::vector<d
     auto anew = std::make_unique<Whole>(whole_->model);
     anew->joints = whole_->joints;
     anew->states = whole_->states;
+    anew->balances = whole_->balances;
     whole_ = std::move(anew);
     whole_->equations.system().set_memory(memory);
     whole_->watch.restore(switching, t);

@@ -253,7 +253,7 @@ class ModelModule : public Module, private ModuleEquations {
     const std::vector<char>& dependent = schur_->loops().dependent();
     std::vector<std::string> names;
     for (std::size_t i = 0; i < model_.rows.size(); ++i)
-      if (dependent[i]) names.push_back(model_.rows[i].name);
+      if (dependent[i] && equations_->system().is_active(static_cast<int>(i))) names.push_back(model_.rows[i].name);
     return names;
   }
 

@@ -270,7 +270,8 @@ void bind_model(py::module_& module) {
                for (const auto& [name, value] : model.parts().origin->set) set.append(py::make_tuple(name, value));
              return set;
            })
-      .def(py::pickle(pickled, unpickled));
+      .def(py::pickle([](const Mechanism& model) { return pickled(model); },
+                      [](const py::tuple& state) { return unpickled(state); }));
 }
 
 }  // namespace linkwork::python

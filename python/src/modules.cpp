@@ -1,4 +1,5 @@
 #include <array>
+#include <type_traits>
 
 #include "linkwork/modules/module.h"
 #include "python/src/bindings.h"
@@ -115,7 +116,7 @@ class PythonModule final : public Module {
 
  private:
   template <class Ask>
-  auto ask(Ask question) const {
+  std::invoke_result_t<Ask, py::handle> ask(Ask question) const {
     return with_python([&] { return question(*module_); });
   }
 

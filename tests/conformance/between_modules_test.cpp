@@ -144,8 +144,8 @@ TEST_P(ClosuresBetweenModules, GiveTheMotionOfOnePiece) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(EveryType, ClosuresBetweenModules, testing::ValuesIn(types_between_modules()), [](const auto& info) {
-  std::string name = info.param;
+INSTANTIATE_TEST_SUITE_P(EveryType, ClosuresBetweenModules, testing::ValuesIn(types_between_modules()), [](const auto& type) {
+  std::string name = type.param;
   std::ranges::replace(name, '-', '_');
   return name;
 });

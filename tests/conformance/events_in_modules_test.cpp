@@ -173,7 +173,7 @@ TEST(EventsInModules, OfRandomBlocksComeAsInOnePiece) {
 }
 
 TEST(EventsInModules, PulsesThatSwitchAreAsInOnePiece) {
-  const std::string part = R"(linkwork = 1
+  const std::string part = R"toml(linkwork = 1
 [parameters]
 start = 0.1
 [[body]]
@@ -192,10 +192,10 @@ value = "if(t > start, if(t < start + 0.0013, 500, 0), 0) - 2*sign(sin(5*q.j))"
 name = "end"
 body = "b"
 at = [1, 0, 0]
-)";
+)toml";
   ReadOptions options;
   options.load = [&](const std::filesystem::path&) { return part; };
-  const Spec spec = read_model_text(R"(linkwork = 1
+  const Spec spec = read_model_text(R"toml(linkwork = 1
 [settings]
 end = 1
 step = 0.005
@@ -212,7 +212,7 @@ type = "spring"
 a = "a.end"
 b = "b.end"
 law = "20*max(0, d - 0.1)"
-)",
+)toml",
                                     "pulses.toml", options);
   expect_the_run_of_one_piece(spec, "pulses");
 }

@@ -85,7 +85,7 @@ b = "right.tip"
 }
 
 /// Of no module: a signal that both use. And one that nothing uses.
-constexpr const char* kShared = R"(
+constexpr const char* kShared = R"toml(
 [[state]]
 name = "clock"
 start = 0.5
@@ -101,7 +101,7 @@ value = "z.clock"
 type = "torque"
 joint = "right.swing"
 value = "-2*z.clock + z.right.sum"
-)";
+)toml";
 
 double largest_difference_of_states(const test::Rows& a, const test::Rows& b) {
   double largest = 0.0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "linkwork/model/model.h"
 #include "linkwork/simulation/simulation.h"
 
 namespace linkwork::test {

@@ -232,8 +232,8 @@ TEST_P(RandomLoopRobot, MovesAlikeInWhateverSyntaxItIsWritten) {
     std::vector<double> motion;
     for (std::size_t j = 0; j < robot.parts.size(); ++j)
       for (const auto& row : run.rows) motion.push_back(row[run.column(fmt::format("q.j{}", j))]);
-    if (!motions.empty())
-      for (std::size_t k = 0; k < motion.size(); ++k) ASSERT_NEAR(motion[k], motions[0][k], 1e-9) << syntax << " at " << k;
+    for (std::size_t k = 0; !motions.empty() && k < motion.size(); ++k)
+      ASSERT_NEAR(motion[k], motions[0][k], 1e-9) << syntax << " at " << k;
     motions.push_back(std::move(motion));
   }
   double reach = 0.0;
