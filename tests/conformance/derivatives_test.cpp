@@ -164,12 +164,12 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
       return (matrix.cwiseAbs() * direction.cwiseAbs()).norm();
     };
     const double terms = terms_of(exact.vdot(), along);
-    VecX<double> both(rates.size() + vdot.size());
-    both << rates, vdot;
+    VecX<double> all(rates.size() + vdot.size());
+    all << rates, vdot;
     judge(
-        both, terms,
+        all, terms,
         [&](double h) {
-          VecX<double> there(both.size());
+          VecX<double> there(all.size());
           there.head(rates.size()) = motion.rates(x0 + h * direction);
           there.tail(vdot.size()) = motion.evaluator().solution().vdot;
           return there;
