@@ -18,13 +18,14 @@ message(STATUS "Python package: for ${Python_EXECUTABLE}, version ${Python_VERSI
 set(package_tree ${PROJECT_BINARY_DIR}/python/linkwork)
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
 pybind11_add_module(linkwork_python_core MODULE NO_EXTRAS ${python_sources})
-set_target_properties(linkwork_python_core PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package_tree})
+set_target_properties(linkwork_python_core PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package_tree}
+  BUILD_RPATH "$ORIGIN/libs")  # where a wheel has the libraries
 linkwork_compile_options(linkwork_python_core)
 target_include_directories(linkwork_python_core PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(linkwork_python_core PRIVATE linkwork_commands linkwork_studies)
 target_link_options(linkwork_python_core PRIVATE
-  -Wl,--exclude-libs,ALL                                  # nothing of ours meets other extension modules
-  "-Wl,-rpath,$ORIGIN/libs,--disable-new-dtags")  # where a wheel has the libraries, for those that they need too
+  -Wl,--exclude-libs,ALL      # nothing of ours meets other extension modules
+  -Wl,--disable-new-dtags)  # libraries of a wheel find one another by its path, too
 target_precompile_headers(linkwork_python_core PRIVATE ${PROJECT_SOURCE_DIR}/python/src/bindings.h)
 
 # Beside it the files in Python, and the ready models.

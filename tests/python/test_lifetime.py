@@ -20,6 +20,9 @@ def cycle(model, text):
     s = lw.Simulation(m)
     s.controller(lambda sim, s=s: None, period=0.01)  # knows its simulation: for the garbage collector
     s.step(3)
+    del s
+    gc.collect()  # else such cycles would wait, and the memory of their number be taken for a leak
+    s = lw.Simulation(m)
     s.save()
     s.evaluate().mass_matrix()
     r = lw.run(model, end=0.02)
