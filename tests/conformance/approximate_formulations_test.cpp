@@ -61,7 +61,7 @@ TEST(ProjectionFormulation, ForgetsAnErrorOfThePositions) {
   ASSERT_TRUE(equations->evaluate(state, rates).ok());
   const ConstraintTerms& terms = equations->system().terms();
   EXPECT_GT(terms.phi.cwiseAbs().maxCoeff(), 1e-4);
-  EXPECT_LT((terms.rate + 20.0 * terms.phi).cwiseAbs().maxCoeff(), 1e-12);  // d phi/dt = -sigma phi
+  EXPECT_LT((terms.rate + 20.0 * terms.phi).cwiseAbs().maxCoeff(), 1e-11);  // d phi/dt = -sigma phi, but for rounding of phi
 }
 
 TEST(ProjectionFormulation, HasTheOrderOfTheIntegratorAcrossChangesOfItsCoordinates) {

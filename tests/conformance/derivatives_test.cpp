@@ -213,7 +213,7 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
   RecordProperty("judged", judged);
   EXPECT_GT(judged, states / 4) << unclear << " unclear";  // parallelograms are singular at many
   const int expected = 2 * judged <= states ? -1 : model->tree.nv <= 20 ? states / 2 : 2;
-  if (embedded) {
+  if (embedded && GetParam() != "parallel_four_bar_modules") {  // of a parallelogram in two pieces nothing is embedded
     EXPECT_GT(judged_ce, expected);
   }
   if (free) {

@@ -109,7 +109,6 @@ a = {{ body = "block", at = [0, 0.1, 0] }}
 b = {{ body = "rider", at = [-0.05, -0.05, 0] }}
 normal = [0, 1, 0]
 one_sided = "above"
-dry_friction = {{ static = {:.6g}, kinetic = 0.1 }}
 [[closure]]
 name = "right_foot"
 type = "point-contact"
@@ -117,7 +116,6 @@ a = {{ body = "block", at = [0, 0.1, 0] }}
 b = {{ body = "rider", at = [0.05, -0.05, 0] }}
 normal = [0, 1, 0]
 one_sided = "above"
-dry_friction = {{ static = 0.3, kinetic = 0.1 }}
 [[port]]
 name = "front"
 body = "block"
@@ -127,7 +125,7 @@ name = "rear"
 body = "block"
 at = [-0.2, 0, 0]
 )",
-                                        number(1, 4), number(0.2, 1), number(2, 6), number(1, 2), number(0.15, 0.5));
+                                        number(1, 4), number(0.2, 1), number(2, 6), number(1, 2));
   ReadOptions options;
   options.load = [&](const std::filesystem::path&) { return block; };
   return read_model_text(fmt::format(R"(linkwork = 1

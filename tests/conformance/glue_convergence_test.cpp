@@ -169,7 +169,7 @@ TEST(Waveform, AnnouncesTheRateOfAnyNumberOfModules) {
         const double size = std::sqrt(xdd.squaredNorm() + lambda.squaredNorm());
         if (k >= 200 && before > 0.0) rate += std::log(size / before) / 200.0;
         before = size;
-        if (size < 1e-200 || size > 1e200) {  // on with the same direction
+        if (size < 1e-100 || size > 1e100) {  // on with the same direction
           xdd /= size, lambda /= size;
           before = 1.0;
         }
@@ -198,7 +198,7 @@ TEST(Compliance, FindsTheLongestStableStep) {
     if (step < 1e-6) continue;  // the method of Euler follows no undamped swing
     const auto grows = [&](double h) {
       Eigen::Vector2d y(1.0, 0.0);
-      for (int k = 0; k < 2000; ++k) {
+      for (int k = 0; k < 20000; ++k) {
         std::vector<Eigen::Vector2d> rates;
         for (std::size_t s = 0; s < method.b.size(); ++s) {
           Eigen::Vector2d at = y;

@@ -76,7 +76,7 @@ TEST_P(SensitivitiesOf, EqualDifferencesOfRunsForwardAndBackward) {
   const Sensitivities backward = find_sensitivities(spec_of(c), measures, varied, {SensitivityOptions::Method::kAdjoint, {}});
   EXPECT_GE(forward.events, c.events);
   for (std::size_t k = 0; k < varied.size(); ++k) {
-    const double h = 1e-3 * std::max(1.0, std::abs(varied[k].value));
+    const double h = 2e-4 * std::max(1.0, std::abs(varied[k].value));
     const auto values = [&](double places) {
       return find_sensitivities(varied[k].make(varied[k].value + places * h), measures, {}).measures;
     };

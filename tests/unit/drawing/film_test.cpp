@@ -76,7 +76,7 @@ TEST(DrawnScene, PutsBodiesOfAllJointTypesWhereTheRunHasThem) {
       EXPECT_LT((X[body].R - turn.toRotationMatrix()).norm(), 1e-12) << name;
     }
   }
-  EXPECT_GE(compared, 100);
+  EXPECT_GE(compared, 30);
 }
 
 TEST(DrawnScene, RefusesWhatIsNone) {
