@@ -26,8 +26,11 @@ double TimeLaws::seen_until(System& system, double t, double until) {
       if (law->slots[s].kind != Variable::Kind::kTime) slots_[s] = Jet(system.value(law->slots[s]));
     const double* const held =
         system.holds_branches() && law->first_switch >= 0 ? system.branches().data() + law->first_switch : nullptr;
-    while (until - t > kLonger * spacing && !is_told_by_ends(*law, held, t, until, spacing))
-      until = std::max(t + 0.5 * (until - t), t + spacing);
+    while (until - t > kLonger * spacing && !is_told_by_ends(*law, held, t, until, spacing)) {
+      const double shorter = std::max(t + 0.5 * (until - t), t + spacing);
+      if (!(shorter > t && shorter < until)) return until;
+      until = shorter;
+    }
   }
   return until;
 }
