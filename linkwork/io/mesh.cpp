@@ -75,7 +75,7 @@ Mesh clustered(const Mesh& mesh, const Vector& low, double size) {
       }
     std::array<std::uint32_t, 3> t{cell_of[corner[0]], cell_of[corner[1]], cell_of[corner[2]]};
     if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0]) continue;
-    std::rotate(t.begin(), std::min_element(t.begin(), t.end()), t.end());
+    std::rotate(t.begin(), std::ranges::min_element(t), t.end());
     if (seen.emplace(t, true).second) thin.triangles.push_back(t);
   }
   for (const Cell& cell : cells) thin.points.push_back(placed(cell, size));

@@ -18,16 +18,19 @@ TimeLaws::TimeLaws(const Model& model) : look_every_(std::min(model.settings.ste
 }
 
 double TimeLaws::seen_until(System& system, double t, double until) {
-  constexpr double kMostLooks = 1e4;
+  constexpr double kMostLooks = 1e4, kLonger = 1.001;  // than the spacing, beyond rounding
   const double spacing = std::max(look_every_, (until - t) / kMostLooks);
   for (const BoundExpression* law : laws_) {
-    if (!(until - t > spacing)) break;
+    if (!(until - t > kLonger * spacing)) break;
     for (std::size_t s = 0; s < law->slots.size(); ++s)
       if (law->slots[s].kind != Variable::Kind::kTime) slots_[s] = Jet(system.value(law->slots[s]));
     const double* const held =
         system.holds_branches() && law->first_switch >= 0 ? system.branches().data() + law->first_switch : nullptr;
-    while (until - t > spacing && !is_told_by_ends(*law, held, t, until, spacing))
-      until = std::max(t + 0.5 * (until - t), t + spacing);
+    while (until - t > kLonger * spacing && !is_told_by_ends(*law, held, t, until, spacing)) {
+      const double shorter = std::max(t + 0.5 * (until - t), t + spacing);
+      if (!(shorter > t && shorter < until)) return until;
+      until = shorter;
+    }
   }
   return until;
 }
@@ -38,6 +41,9 @@ bool TimeLaws::is_told_by_ends(const BoundExpression& law, const double* held, d
   const double h = until - t;
   const Jet start = at(law, held, t), end = at(law, held, until);
   double low = std::min(start.value, end.value), high = std::max(start.value, end.value), off = 0.0;
+  double size = 0.0;  // of what else goes into it: a relation that holds is a difference of such
+  for (std::size_t s = 0; s < law.slots.size(); ++s)
+    if (law.slots[s].kind != Variable::Kind::kTime) size = std::max(size, std::abs(slots_[s].value));
   for (int k = 1; static_cast<double>(k) * spacing < h; ++k) {
     const double s = static_cast<double>(k) * spacing / h, r = 1.0 - s;
     const double value = at(law, held, t + s * h).value;
@@ -46,7 +52,7 @@ bool TimeLaws::is_told_by_ends(const BoundExpression& law, const double* held, d
     low = std::min(low, value), high = std::max(high, value);
     off = std::max(off, std::abs(value - told));
   }
-  return !(off > kFollows * (high - low)) || off <= kRounding * std::max(std::abs(low), std::abs(high));
+  return !(off > kFollows * (high - low)) || off <= kRounding * std::max({size, std::abs(low), std::abs(high)});
 }
 
 Jet TimeLaws::at(const BoundExpression& law, const double* held, double t) {
