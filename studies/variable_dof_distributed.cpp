@@ -90,9 +90,7 @@ void add_claims(Part& part, const std::string& id, const Runs& runs) {
   part.figures.push_back(std::move(figure));
 }
 
-Series curve(const ModuleRun& run, const std::string& name, const std::string& column) {
-  return {name, run["t"], run[column]};
-}
+Series curve(const ModuleRun& run, const std::string& name, const std::string& column) { return {name, run["t"], run[column]}; }
 
 StudyResult run(StudyContext& context) {
   StudyResult result;

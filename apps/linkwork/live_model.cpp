@@ -25,7 +25,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// How long a question waits for rows: then it gets what there is, so that others are not kept waiting.
-constexpr std::chrono::milliseconds kPatience(60);
+constexpr std::chrono::milliseconds kPatience(40);
 
 /// Other pages of the browser may send requests here, but cannot know this.
 std::string secret() {

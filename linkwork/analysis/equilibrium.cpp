@@ -148,6 +148,7 @@ class Relaxation {
     damped.settings.integrator = {"dopri45", {}, {}};
     damped.settings.rtol = 1e-6, damped.settings.atol = 1e-8;
     damped.settings.output_every = INFINITY;
+    damped.settings.max_step = std::min(damped.settings.max_step, kLongestStep);
     damped.events.clear();  // of the user's own, which happen in a run: what rests does so before
     run_.emplace(std::move(damped));
   }
@@ -155,7 +156,7 @@ class Relaxation {
   /// To the next peak. False: it is at rest, or goes on for ever.
   bool to_peak() {
     double energy = 0.0;
-    for (int step = 0; step < 2000; ++step) {
+    for (int step = 0, still = 0; step < 2000; ++step) {
       if (!run_->step() || run_->ended_by_event()) return false;
       const double now = run_->equations().system().kinetic_energy();
       if (now < energy) {
@@ -166,6 +167,8 @@ class Relaxation {
         run_->jump(at);
         return true;
       }
+      still = now == energy ? still + 1 : 0;
+      if (still > kStill) return false;
       energy = now;
     }
     return false;
@@ -174,6 +177,9 @@ class Relaxation {
   const Modes& modes() { return run_->equations().system().modes(); }
 
  private:
+  static constexpr double kLongestStep = 0.1;  // s
+  static constexpr int kStill = 10;            // steps in which nothing moves
+
   std::optional<Simulation> run_;
 };
 

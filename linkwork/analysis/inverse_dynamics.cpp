@@ -41,10 +41,11 @@ void check_allowed(Evaluator& at, const VecX<double>& vdot, const std::vector<in
   constexpr double kOff = 1e-6;
   const MatX<double>& A = at.system().jacobian();
   const VecX<double>& b = at.system().terms().b;
+  const double usual = std::pow(std::max(at.model().speed(at.state().v), 1e-3), 2);  // 1/s^2: rounding is none of it
   for (const int row : rows) {
     const double off = A.row(row).dot(vdot) - b[row];
     const double size = A.row(row).cwiseAbs().dot(vdot.cwiseAbs()) + std::abs(b[row]);
-    if (std::abs(off) > kOff * size)
+    if (std::abs(off) > kOff * (size + usual * at.model().units.row[row]))
       throw InputError({},
                        fmt::format("the accelerations would open '{}' by {:.3g} per s^2",
                                    at.model().rows[static_cast<std::size_t>(row)].name, off),

@@ -151,8 +151,8 @@ static double weight(const Model& model) {
 
 namespace {
 
-/// Solves (1 - S N) change = S n - x with S the signs of n + N change where `is_turned` says that they count. Matrices of the type
-/// Square need no memory of the heap if they are small.
+/// Solves (1 - S N) change = S n - x with S the signs of n + N change where `is_turned` says that they count. Matrices of the
+/// type Square need no memory of the heap if they are small.
 template <class Square, class Column, class IsTurned>
 void find_change(const VecX<double>& n, const MatX<double>& N, const VecX<double>& x, IsTurned&& is_turned,
                  VecX<double>& change) {
@@ -181,9 +181,9 @@ void find_change(const VecX<double>& n, const MatX<double>& N, const VecX<double
 
 }  // namespace
 
-/// The normal forces n that come of friction under loads x are affine, n = n0 + N (x - x0). Loads are their sizes where contact is
-/// two-sided: with S the signs of n there, (1 - S N) (x - x0) = S n0 - x0, which one step of Newton's method solves. It is taken
-/// again with other signs if they turn out so.
+/// The normal forces n that come of friction under loads x are affine, n = n0 + N (x - x0). Loads are their sizes where contact
+/// is two-sided: with S the signs of n there, (1 - S N) (x - x0) = S n0 - x0, which one step of Newton's method solves. It is
+/// taken again with other signs if they turn out so.
 Status EquationsOfMotion::find_loads() {
   constexpr double kSame = 1e-13, kFound = 1e-6;
   const auto count = static_cast<Eigen::Index>(loaded_.size());

@@ -187,7 +187,7 @@ class Embedding : public Formulation {
   bool all_embedded_;
   bool cut_ = false;
   double fastest_ = 0.0;
-  double sharpness_ = 0.0;  // where coordinates were chosen
+  double sharpness_ = 0.0;         // where coordinates were chosen
   std::vector<char> is_embedded_;  // by row
   std::vector<int> node_of_dof_;
   std::vector<std::optional<PlanarLoop>> planar_;  // by closure between frames

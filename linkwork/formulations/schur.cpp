@@ -46,7 +46,8 @@ class Schur : public Formulation {
     if (!partition_) partition_.emplace(system.model());
     partition_->partition().forget();
     partition_->update(system);
-    if (status.ok() && partition_->partition().rank().rank == solution.rank.rank && missed(system, false) <= accepted()) return {};
+    if (status.ok() && partition_->partition().rank().rank == solution.rank.rank && missed(system, false) <= accepted())
+      return {};
     const Status dense = partition_->solve(system, system.terms().b, "schur", solution);
     return status.ok() || dense.ok() ? dense : status;
   }
@@ -54,9 +55,9 @@ class Schur : public Formulation {
   void forget() override { usual_rank_ = -1; }
 
  private:
-  static constexpr double kWeak = 1e-4;       // pivots above it lose no digits that matter
-  static constexpr double kLost = 1e-3;       // beyond rounding: the rows' inverse is wrong
-  static constexpr double kInVain = 1e-6;     // what dependent rows may ask for, off the constraints
+  static constexpr double kWeak = 1e-4;    // pivots above it lose no digits that matter
+  static constexpr double kLost = 1e-3;    // beyond rounding: the rows' inverse is wrong
+  static constexpr double kInVain = 1e-6;  // what dependent rows may ask for, off the constraints
 
   /// What rows may miss: where one is weak, accelerations are off by more than that.
   double accepted() const { return std::clamp(1e-9 * std::sqrt(loops_.rank().weakest), 1e-12, 1e-11); }
@@ -81,8 +82,8 @@ class Schur : public Formulation {
     return most == 0.0 ? 0.0 : most / size_;
   }
 
-  /// By the geometry, where rows first were as they are. The recursion, which measures rows by masses, may lose some where a body has
-  /// next to no inertia about an axis.
+  /// By the geometry, where rows first were as they are. The recursion, which measures rows by masses, may lose some where a body
+  /// has next to no inertia about an axis.
   int usual_rank(System& system) {
     if (usual_rank_ >= 0) return usual_rank_;
     std::vector<char> dependent(static_cast<std::size_t>(missed_.size()));

@@ -138,7 +138,7 @@ class Planner {
       if (dot == std::string::npos || variable.starts_with("u.") || variable.starts_with("@")) continue;
       const std::string name = variable.substr(dot + 1);
       const bool is_coordinate = variable.starts_with("q.") || variable.starts_with("v.");
-      const int of = is_coordinate                  ? module_of_coordinate(name)
+      const int of = is_coordinate                ? module_of_coordinate(name)
                      : variable.starts_with("z.") ? module_of_state(name)
                                                   : module_of_sensor(name);
       module = together(module, of);

@@ -32,13 +32,13 @@ struct AssemblyPlan {
   std::vector<Connection> connections;
   std::vector<SpringLink> springs;
   std::vector<CouplingPlan> couplings;
-  std::vector<InputSpec> inputs;   // of all modules
-  Nest nest;                       // of the modules
-  std::vector<std::string> notes;  // for the summary: what was chosen or changed for the user
-  double length = 1.0;             // size of the whole, m,
-  double energy = 0.0;             // and the energy that gravity can move in it, J: errors are judged by them
-  double weight = 1.0;             // a force that counts, N
-  bool watched = false;            // something comes and goes in it
+  std::vector<InputSpec> inputs;                 // of all modules
+  Nest nest;                                     // of the modules
+  std::vector<std::string> notes;                // for the summary: what was chosen or changed for the user
+  double length = 1.0;                           // size of the whole, m,
+  double energy = 0.0;                           // and the energy that gravity can move in it, J: errors are judged by them
+  double weight = 1.0;                           // a force that counts, N
+  bool watched = false;                          // something comes and goes in it
   std::shared_ptr<const Model> whole = nullptr;  // in one piece; only the first rank has it
 
   /// Pairs of modules with something between them.

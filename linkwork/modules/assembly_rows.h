@@ -41,8 +41,8 @@ class AssemblyRows {
   std::vector<std::pair<std::size_t, std::size_t>> column_numbers_;  // columns, and their numbers in the output
   std::vector<std::size_t> energy_numbers_;                          // by leaf: the first of three
   std::vector<std::size_t> potential_numbers_;                       // of springs, then of couplings
-  std::size_t first_total_ = 0;             // of the columns that are totals
-  bool multipliers_, reactions_, efforts_;  // whether they are among the columns
+  std::size_t first_total_ = 0;                                      // of the columns that are totals
+  bool multipliers_, reactions_, efforts_;                           // whether they are among the columns
   /// Efforts of springs between modules: where in the output their ends are, position and velocity, and where in the row they go.
   struct SpringColumns {
     std::size_t a = 0, b = 0;  // 0: on the ground

@@ -19,9 +19,8 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// How little may be left of a row (squared, see rank.h) before a position counts as nearly singular: in any case, and relative
-/// to where it was most. As in one piece.
-constexpr double kVeryWeak = 1e-7, kWeaker = 1e-3;
+/// How little may be left of a joint's row (squared, see rank.h) before a position counts as nearly singular.
+constexpr double kNearlySingular = 1e-5;
 /// Steps whose iterations are kept for the summary.
 constexpr std::size_t kMostHistory = 1000;
 
@@ -93,7 +92,8 @@ void AssemblySystem::check_watch() {
     if (module.module->switched() == nullptr) closed += module.name + "\n";
   for (const std::string& text : gather_texts(transport_, closed))
     if (!text.empty())
-      throw InputError({}, fmt::format("things come and go in the model, and the module '{}' cannot be told", lines_of(text).front()),
+      throw InputError({},
+                       fmt::format("things come and go in the model, and the module '{}' cannot be told", lines_of(text).front()),
                        "modules that are model files");
 }
 
@@ -207,7 +207,6 @@ Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
   energies_.reset();
   spread(at.y, x_);
   if (Status status = glue_->evaluate(at.t, x_, rates_); !status.ok()) return status;
-  strongest_ = std::max(strongest_, glue_->weakest());
   collect(x_, at.y);
   rates.resize(at.y.size());
   collect(rates_, rates);
@@ -216,7 +215,7 @@ Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
 
 Status AssemblySystem::project(Moment& at) {
   spread(at.y, x_);
-  const Status status = glue_->project(at.t, x_, is_nearly_singular());
+  const Status status = glue_->project(at.t, x_);
   collect(x_, at.y);
   return status;
 }
@@ -251,13 +250,7 @@ double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& 
   return std::sqrt(sum / std::max(1.0, count));
 }
 
-bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < std::max(kVeryWeak, kWeaker * strongest_); }
-
-Status AssemblySystem::evaluate_stage(Moment& at, VecX<double>& rates) {
-  if (is_nearly_singular())
-    if (Status status = project(at); !status.ok()) return status;
-  return evaluate(at, rates);
-}
+bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < kNearlySingular; }
 
 // --- start, rows, remarks
 
@@ -320,7 +313,6 @@ void AssemblySystem::find_rank(Summary& summary) {
 }
 
 void AssemblySystem::remember_ranks() {
-  strongest_ = glue_->weakest();
   usual_ranks_.clear();
   for (const WorkingModule& module : workshop_->modules()) usual_ranks_.push_back(module.module->rank());
   usual_ranks_.push_back(glue_->own_rank());
@@ -422,8 +414,8 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
 }
 
 bool AssemblySystem::accepts(const SavedRun& saved) {
-  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) && saved.glue.size() >= glue_->memory().size() &&
-              saved.summary.modules.has_value();
+  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) &&
+              saved.glue.size() >= glue_->memory().size() && saved.summary.modules.has_value();
   for (std::size_t i = 0; fits && i < start_.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     const SavedPart& part = saved.parts[at(module.index)];

@@ -68,7 +68,6 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   class Stepping;
 
   Status evaluate(Moment& at, VecX<double>& rates) override;
-  Status evaluate_stage(Moment& at, VecX<double>& rates) override;
   Status project(Moment& at) override;
   void normalize(VecX<double>& y) const override;
   /// What is not finite is named by the module that is asked about it next.
@@ -103,13 +102,12 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::unique_ptr<Glue> glue_;
   std::unique_ptr<AssemblyRows> rows_;
   std::unique_ptr<AssemblyWatch> watch_;  // only if there is something to watch
-  const Tableau* tableau_ = nullptr;  // null: the glue steps by a method of its own
+  const Tableau* tableau_ = nullptr;      // null: the glue steps by a method of its own
 
   States start_, x_, rates_;
   mutable States normalized_;
   long evaluations_ = 0;
   double evaluated_at_ = 0.0;
-  double strongest_ = 0.0;  // what was left of the weakest row where it was most
   std::optional<Energies> energies_;  // of the last row, until something else is evaluated
   std::vector<double> error_sums_;    // of squares, and numbers, by module
   std::vector<int> error_ends_;

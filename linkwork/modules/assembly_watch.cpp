@@ -174,7 +174,6 @@ void AssemblyWatch::share_modes() {
   system_.workshop().transport().broadcast(modes_->numbers(), 0);
   holds_ = modes_->holds_branches();
   for_each_part([&](std::size_t, SwitchedPart& part) { part.take_modes(*modes_); });
-  system_.glue().modes_changed();
 }
 
 /// The first rank lets something happen to the whole; it then happens to the modules.
@@ -196,6 +195,7 @@ Status AssemblyWatch::decide(Moment& at, VecX<double>& rates, Act act) {
   stopped_by_ = gather_texts(transport, stopped_by_).front();
   transport.broadcast(change, 0);
   share_modes();
+  system_.glue().modes_changed();
   if (change[0] != 0.0 || change[1] != 0.0 || change[2] != 0.0) change_states(at, change[1] != 0.0, change[2]);
   Status status = system_.equations().evaluate(at, rates);
   if (!status.ok() && holds_) {
@@ -334,6 +334,7 @@ void AssemblyWatch::restore(const SavedSwitching& switching, const std::vector<d
   }
   kept_up_to_ = -1;
   share_modes();
+  system_.glue().modes_changed();
 }
 
 }  // namespace linkwork

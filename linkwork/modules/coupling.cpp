@@ -40,8 +40,7 @@ class Coupling::Imposed : public Formulation {
 };
 
 Coupling::Coupling(const CouplingPlan& plan) : plan_(plan), model_(build_model(*plan.spec)), recorder_(model_) {
-  for (const std::string& name : plan.bodies)
-    nodes_.push_back(std::ranges::find(model_.bodies, name, &Body::name)->node);
+  for (const std::string& name : plan.bodies) nodes_.push_back(std::ranges::find(model_.bodies, name, &Body::name)->node);
   auto formulation = std::make_unique<Imposed>(model_);
   imposed_ = formulation.get();
   const auto make_stabilization = [&] {

@@ -10,7 +10,9 @@ namespace linkwork {
 
 namespace {
 
-bool is_identity(const FrameSpec& frame) { return frame.at.isZero(0.0) && frame.rotation.isApprox(Eigen::Quaterniond::Identity(), 0.0); }
+bool is_identity(const FrameSpec& frame) {
+  return frame.at.isZero(0.0) && frame.rotation.isApprox(Eigen::Quaterniond::Identity(), 0.0);
+}
 
 /// Of a name with or without a component behind it.
 template <class T>
@@ -55,11 +57,12 @@ void CouplingSpec::use_joint(const JointSpec& joint) {
   plan_.read_only.push_back(joint.name);
   if (joint.type == "free") {
     if (joint.parent.body != "ground" || !is_identity(joint.parent) || !is_identity(joint.child))
-      throw InputError(joint.place,
-                       fmt::format("'{}' uses coordinates of the free joint '{}' of another module, which is not at the origins of "
-                                   "the ground and its body",
-                                   plan_.name, joint.name),
-                       "a sensor in their place, or glue \"none\"");
+      throw InputError(
+          joint.place,
+          fmt::format("'{}' uses coordinates of the free joint '{}' of another module, which is not at the origins of "
+                      "the ground and its body",
+                      plan_.name, joint.name),
+          "a sensor in their place, or glue \"none\"");
     JointSpec own = joint;
     own.position.clear();
     own.velocity.clear();

@@ -46,10 +46,9 @@ DriftControl drift_control(const Settings& settings) {
   return control;
 }
 
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
-                                bool closely) {
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x) {
   constexpr int kMostIterations = 10;
-  const double good_enough = closely ? 0.0 : 0.01 * drift.tolerance;
+  const double good_enough = 0.01 * drift.tolerance;
   double before = drift.positions ? std::numeric_limits<double>::infinity() : 0.0;
   Level level = drift.positions ? Level::kPosition : Level::kVelocity;
   for (int i = 0;;) {

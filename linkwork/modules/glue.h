@@ -35,9 +35,8 @@ class Glue {
 
   /// Rates of all states of this rank. Parts of the states that the glue takes for functions of the others are made so.
   virtual Status evaluate(double t, States& x, States& rates) = 0;
-  /// Moves states back onto the constraints, if drift control does that. Closely: to rounding, where the tolerance is not good
-  /// enough.
-  virtual Status project(double /*t*/, States& /*x*/, bool /*closely*/) { return {}; }
+  /// Moves states back onto the constraints, if drift control does that.
+  virtual Status project(double /*t*/, States& /*x*/) { return {}; }
   /// From `from`, whose rates are given, over h; only glues that do the time stepping.
   virtual Status step(double t, double h, const States& from, const States& rates, States& to);
 
@@ -94,9 +93,8 @@ struct DriftControl {
 DriftControl drift_control(const Settings& settings);
 
 /// Moves states onto the constraints of modules and joints together, by the smallest change in the mass metric: positions by
-/// Newton's method, then velocities. Closely: as far as rounding lets it.
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
-                                bool closely = false);
+/// Newton's method, then velocities.
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x);
 
 /// Exchanges the motion of all ports that take part in joints and springs: what glues need that work on motions alone.
 class PortBoard {

@@ -97,8 +97,8 @@ void Hierarchy::plan_groups() {
       for (std::size_t s = 0; s < plan.springs.size(); ++s)
         needed = needed || (!link_done[s] && (plan.springs[s].a == group.ports[p] || plan.springs[s].b == group.ports[p]));
       for (std::size_t k = 0; k < plan.couplings.size(); ++k)
-        needed = needed || (!coupling_done[k] && std::ranges::find(plan.couplings[k].ports, group.ports[p]) !=
-                                                     plan.couplings[k].ports.end());
+        needed = needed || (!coupling_done[k] &&
+                            std::ranges::find(plan.couplings[k].ports, group.ports[p]) != plan.couplings[k].ports.end());
       if (needed) group.kept.push_back(static_cast<int>(p));
     }
 
@@ -153,7 +153,6 @@ Status Hierarchy::up_from_answers(double t, Level level) {
     head[kPosition] = std::max(head[kPosition], errors.position);
     head[kVelocity] = std::max(head[kVelocity], errors.velocity);
     head[kSpeed] = std::max(head[kSpeed], errors.speed);
-    weakest_ = std::min(weakest_, at_work.module->weakest());
   }
   if (workshop_.trouble().empty())
     for (Group& group : groups_)
@@ -305,7 +304,9 @@ void Hierarchy::evaluate_couplings(Group& group, Level level) {
       group.row_scale[row] = scale;
       errors_.joint_position = std::max(errors_.joint_position, std::abs(coupling.phi(r)));
       errors_.joint_velocity = std::max(errors_.joint_velocity, std::abs(coupling.rate(r)));
-      const double asked = level == Level::kAcceleration ? coupling.b(r) : level == Level::kPosition ? coupling.phi(r) : coupling.rate(r);
+      const double asked = level == Level::kAcceleration ? coupling.b(r)
+                           : level == Level::kPosition   ? coupling.phi(r)
+                                                         : coupling.rate(r);
       group.rhs[row] = asked - group.G.row(row).dot(group.R);
     }
   }

@@ -45,7 +45,6 @@ class Hierarchy {
   int total_rank() const { return total_rank_; }
   /// Of the groups that this rank solves.
   int own_rank() const;
-  /// What is left of the weakest row, of modules too; see Rank.
   double weakest() const { return weakest_; }
   /// The largest acceleration that a dependent row asks for in vain, and whose it is; after down().
   double inconsistency() const { return inconsistency_; }
@@ -131,8 +130,8 @@ class Hierarchy {
   const std::string* inconsistent_ = nullptr;
   std::vector<double> spring_potentials_;
   std::vector<std::unique_ptr<Coupling>> couplings_;
-  std::vector<int> owners_;             // by coupling
-  std::vector<PortMotion> motion_;      // of a coupling's ports
+  std::vector<int> owners_;         // by coupling
+  std::vector<PortMotion> motion_;  // of a coupling's ports
   double t_ = 0.0;
 };
 

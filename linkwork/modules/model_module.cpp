@@ -248,7 +248,6 @@ class ModelModule : public Module, private ModuleEquations {
 
   int dof() const override { return nv() - rank(); }
   int rank() const override { return schur_->loops().rank().rank; }
-  double weakest() const override { return schur_->loops().rank().weakest; }
   std::vector<std::string> redundant() const override {
     const std::vector<char>& dependent = schur_->loops().dependent();
     std::vector<std::string> names;

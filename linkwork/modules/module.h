@@ -95,8 +95,6 @@ class Module {
   /// Velocities less independent constraints, at the state of the last response().
   virtual int dof() const { return 0; }
   virtual int rank() const { return 0; }
-  /// What is left of its weakest row there, see Rank.
-  virtual double weakest() const { return 1.0; }
   virtual std::vector<std::string> redundant() const { return {}; }
 
   /// What its output depends on beside the state: turns that angles have made so far. Given back to a module of the same kind

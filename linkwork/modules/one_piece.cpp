@@ -29,6 +29,11 @@ OnePiece::OnePiece(const Model& model, const std::vector<std::string>& columns)
       add("a." + coordinate_name(joint, joint.kind->velocities[k]), joint.v[k], a_);
     }
   }
+  state_.z = VecX<double>::Zero(std::ssize(model.states));
+  for (std::size_t k = 0; k < model.states.size(); ++k) {
+    state_.z[static_cast<Eigen::Index>(k)] = model.states[k].start;
+    add("z." + model.states[k].name, static_cast<int>(k), z_);
+  }
   state_.q = Eigen::Map<const VecX<double>>(model.start_q.data(), model.tree.nq);
   state_.v = Eigen::Map<const VecX<double>>(model.start_v.data(), model.tree.nv);
 }
@@ -37,6 +42,7 @@ double OnePiece::difference(std::span<const double> row) {
   state_.t = row[0];
   for (const Coordinate& q : q_) state_.q[q.index] = row[q.column];
   for (const Coordinate& v : v_) state_.v[v.index] = row[v.column];
+  for (const Coordinate& z : z_) state_.z[z.index] = row[z.column];
   if (!equations_.evaluate(state_, rates_).ok()) return std::numeric_limits<double>::quiet_NaN();
   double largest = 1.0, difference = 0.0;
   for (const Coordinate& a : a_) {

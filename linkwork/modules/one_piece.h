@@ -29,14 +29,14 @@ class OnePiece {
  private:
   struct Coordinate {
     std::size_t column;
-    int index;  // in State::q or v
+    int index;  // in State::q, v or z
   };
   const Model& model_;
   const std::vector<std::string>& columns_;
   EquationsOfMotion equations_;
   State state_;
   Derivative rates_;
-  std::vector<Coordinate> q_, v_, a_;
+  std::vector<Coordinate> q_, v_, z_, a_;
   std::size_t worst_ = 0;
 };
 

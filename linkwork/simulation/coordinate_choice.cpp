@@ -94,8 +94,8 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   update_poses(model.tree, system.work());
   compounds.choose(model.tree, system.work(), groups);
   costs.embed.assign(groups.size(), 0);
-  // Where joints move nothing by themselves, cut loops are solved in several rounds, with inertia that is lent; a compound may have
-  // enough of its own.
+  // Where joints move nothing by themselves, cut loops are solved in several rounds, with inertia that is lent; a compound may
+  // have enough of its own.
   const bool embeds_all = std::ranges::count(considered, 0) == 0;
   const bool has_inertia = !lends || (embeds_all && has_inertia_embedded(system, compounds));
   const double rounds = lends ? kRoundsOfLending : 1.0;

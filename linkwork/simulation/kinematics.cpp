@@ -163,8 +163,8 @@ void KinematicSystem::keep_rows() {
 }
 
 /// Where rank is lost all determinants of as many rows as there are velocities vanish, and beyond it they have other signs than
-/// before. The sum of their products, here and at regular_, is det(A' A_there) (Cauchy and Binet): the rows that are strong decide,
-/// whichever of redundant ones these are.
+/// before. The sum of their products, here and at regular_, is det(A' A_there) (Cauchy and Binet): the rows that are strong
+/// decide, whichever of redundant ones these are.
 bool KinematicSystem::changes_side() {
   if (rows_there_.size() == 0) return false;
   const MatX<double> rows = model_->units.row.cwiseInverse().asDiagonal() * equations_->system().jacobian();

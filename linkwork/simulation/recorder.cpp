@@ -16,7 +16,7 @@ Recorder::Recorder(const Model& model, bool forces) : model_(&model) {
   const ColumnChoice choice(model.settings);
   multipliers_ = forces && choice.may_have(ColumnGroup::kMultipliers);
   inputs_ = choice.may_have(ColumnGroup::kInputs);
-  states_ = choice.may_have(ColumnGroup::kStates);
+  states_ = !model.states.empty();  // chosen or not: modules are compared with the whole at their state
   sensors_ = choice.may_have(ColumnGroup::kSensors);
   add("t", "s");
   add_joint_columns();

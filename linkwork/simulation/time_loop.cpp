@@ -348,7 +348,8 @@ bool TimeLoop::take_step(double h) {
   }
 }
 
-/// Forces may have come and gone in time between the instants that the integrator looked at: the step is then made again, shorter.
+/// Forces may have come and gone in time between the instants that the integrator looked at: the step is then made again,
+/// shorter.
 bool TimeLoop::look_between() {
   if (!time_laws_ || time_laws_->empty()) return true;
   for (;;) {

@@ -41,8 +41,8 @@ bool TimeLaws::is_told_by_ends(const BoundExpression& law, const double* held, d
   for (int k = 1; static_cast<double>(k) * spacing < h; ++k) {
     const double s = static_cast<double>(k) * spacing / h, r = 1.0 - s;
     const double value = at(law, held, t + s * h).value;
-    const double told = r * r * ((1.0 + 2.0 * s) * start.value + h * s * start.d1) +
-                        s * s * ((3.0 - 2.0 * s) * end.value - h * r * end.d1);
+    const double told =
+        r * r * ((1.0 + 2.0 * s) * start.value + h * s * start.d1) + s * s * ((3.0 - 2.0 * s) * end.value - h * r * end.d1);
     low = std::min(low, value), high = std::max(high, value);
     off = std::max(off, std::abs(value - told));
   }

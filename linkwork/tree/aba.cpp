@@ -22,8 +22,8 @@ S floored(S D, S scale, int i, TreeWork<S>& work) {
   return scale > S(0) ? S(kFloor) * scale : S(1);
 }
 
-/// Inverts a symmetric positive definite matrix in place; false if it is not, by rounding: a body may have no inertia about an axis
-/// that is none of the coordinates'.
+/// Inverts a symmetric positive definite matrix in place; false if it is not, by rounding: a body may have no inertia about an
+/// axis that is none of the coordinates'.
 template <int N, class S>
 bool invert_positive(Eigen::Matrix<S, N, N>& A) {
   std::array<std::array<S, N>, N> L;  // Cholesky's factor, its diagonal inverted; then its inverse

@@ -39,7 +39,7 @@ export async function launch() {
     acceptDownloads: true,
   });
   page = context.pages()[0] ?? (await context.newPage());
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.stack));
   page.on("request", (sent) => {

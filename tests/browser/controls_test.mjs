@@ -27,7 +27,7 @@ test("plots open with what the model is about, and all axes have units", async (
   assert.deepEqual(titles, ["Driven joints", "Loads", "Sensors", "Energy"].filter((title) => titles.includes(title)));
   assert.ok(titles.includes("Driven joints") && titles.includes("Energy"));
   for (const label of await page.locator(".area canvas").evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label"))))
-    assert.match(label, /; t \(s\); .*\((rad|°|m|N|N·m|W|J|m\/s|rad\/s|unit of the model|no unit)\)/);
+    assert.match(label, /; t \(s\); .*\((rad|°|m|N|N·m|W|J|m\/s|rad\/s|m or rad|m\/s or rad\/s|unit of the model|no unit)\)/);
   assert.match(await axisLabels(pane("Driven joints")), /^q\.theta, .*angle \(rad\)/);
   assert.doesNotMatch(titles.join(), /error/i);
   await page.getByRole("tab", { name: "Errors" }).click();

@@ -61,15 +61,15 @@ fi
 
 # Events, impacts and friction in modules and between them: the same bytes however many share the work.
 for model in train_modules two_arms_modules clutch_modules; do
-  "$LINKWORK" run "$model" --end 1.1 --quiet --no-report --out "$model-1" || fail "$model"
+  "$LINKWORK" run "$model" --end 1.1 --step 4e-3 --quiet --no-report --out "$model-1" || fail "$model"
   grep -q '"glue": "hierarchical"' "$model-1/summary.json" || fail "$model is not solved apart"
   for threads in 2 4; do
-    "$LINKWORK" run "$model" --end 1.1 --quiet --no-report --threads $threads --out "$model-t"
+    "$LINKWORK" run "$model" --end 1.1 --step 4e-3 --quiet --no-report --threads $threads --out "$model-t"
     cmp "$model-1/trajectory.csv" "$model-t/trajectory.csv" || fail "$model differs on $threads threads"
   done
   if command -v mpirun >/dev/null; then
     for ranks in 2 3 4; do
-      mpirun --oversubscribe -n $ranks "$LINKWORK" run "$model" --end 1.1 --quiet --no-report --out "$model-r"
+      mpirun --oversubscribe -n $ranks "$LINKWORK" run "$model" --end 1.1 --step 4e-3 --quiet --no-report --out "$model-r"
       cmp "$model-1/trajectory.csv" "$model-r/trajectory.csv" || fail "$model differs on $ranks ranks"
     done
   fi

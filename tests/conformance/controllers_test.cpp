@@ -166,7 +166,7 @@ TEST(CustomForceColumns, HavePowersThatAccountForTheEnergy) {
     for (const std::string& column : run.columns)
       if (column.starts_with("power."))
         work += 1e-3 / 3.0 * (run.at(i - 2, column) + 4.0 * run.at(i - 1, column) + run.at(i, column));
-    EXPECT_NEAR(work, gravity_and_kinetic(i) - gravity_and_kinetic(0), 1e-9) << i;
+    EXPECT_NEAR(work, gravity_and_kinetic(i) - gravity_and_kinetic(0), 1e-8) << i;  // Simpson's rule is off by 3.5e-9
   }
 }
 

@@ -254,7 +254,12 @@ TEST(Efforts, OfModulesAreThoseOfOnePiece) {
     ++compared;
     const std::string own = fmt::format("effort.force{}", spec.forces.size());
     EXPECT_THAT(parts.columns, Contains(own)) << name;
-    EXPECT_EQ(std::set(whole.columns.begin(), whole.columns.end()), std::set(parts.columns.begin(), parts.columns.end())) << name;
+    const auto names = [](const KeptRun& run) {  // which joints are cut, and have multipliers, may differ
+      std::set<std::string> all(run.columns.begin(), run.columns.end());
+      std::erase_if(all, [](const std::string& column) { return column.starts_with("lambda."); });
+      return all;
+    };
+    EXPECT_EQ(names(whole), names(parts)) << name;
     for (const std::string& column : whole.columns) {
       if (!column.starts_with("effort.") && !column.starts_with("load.") && !column.starts_with("power.")) continue;
       const std::vector<double> a = whole[column], b = parts[column];

@@ -34,8 +34,12 @@ void expect_the_run_of_one_piece(Spec spec, const std::string& what, double tole
     EXPECT_NEAR(parts.summary.events[k].t, whole.summary.events[k].t, tolerance) << what << ", event " << k;
   const auto [difference, column] = test::largest_difference(parts, whole);
   EXPECT_LE(difference, tolerance) << what << ", " << column;
-  for (const int threads : {2, 3, 4})
-    EXPECT_EQ(test::run_modules(spec, threads).rows, parts.rows) << what << ", threads " << threads;
+  // Threads wait for one another without sleeping, which takes long where there are more of them than processors.
+  spec.settings.step *= 4.0;
+  spec.settings.end = std::min(spec.settings.end, 1.1);
+  const Rows alone = test::run_modules(spec);
+  for (const int threads : {2, 3})
+    EXPECT_EQ(test::run_modules(spec, threads).rows, alone.rows) << what << ", threads " << threads;
 }
 
 class ReadyAssemblies : public testing::TestWithParam<std::string> {};

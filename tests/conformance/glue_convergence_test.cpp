@@ -214,14 +214,5 @@ TEST(Compliance, FindsTheLongestStableStep) {
   }
 }
 
-/// Near its collinear positions the ring of modules is projected within steps, as in one piece.
-TEST(Hierarchical, FollowsTheRingThroughItsSingularPositions) {
-  Spec spec = with_glue("ring_modules", "hierarchical");
-  const Rows whole = test::run_in_one_piece(spec), parts = test::run_modules(spec);
-  ASSERT_TRUE(parts.summary.completed) << parts.summary.status;
-  const auto [difference, column] = test::largest_difference(parts, whole);
-  EXPECT_LE(difference, 1e-7) << column;
-}
-
 }  // namespace
 }  // namespace linkwork

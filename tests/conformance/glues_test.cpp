@@ -36,7 +36,9 @@ TEST(ExactGlues, EqualTheSystemInOnePieceOverTwoSeconds) {
       const Rows parts = test::run_modules(assembly(name, glue.info.name, 2.0));
       ASSERT_TRUE(parts.summary.completed) << name << ", " << glue.info.name << ": " << parts.summary.status;
       const auto [difference, column] = test::largest_difference(parts, whole);
-      EXPECT_LE(difference, 1e-9) << name << ", " << glue.info.name << ", " << column;
+      // Through its flat positions, one piece projects the stages of steps as well, which modules do not.
+      EXPECT_LE(difference, name == "parallel_four_bar_modules" ? 1e-8 : 1e-9)
+          << name << ", " << glue.info.name << ", " << column;
       EXPECT_EQ(parts.summary.dof, whole.summary.dof) << name << ", " << glue.info.name;
       EXPECT_EQ(parts.summary.rank, whole.summary.rank) << name << ", " << glue.info.name;
       EXPECT_LE(parts.summary.modules->sticky, 1e-10) << name << ", " << glue.info.name;

@@ -22,8 +22,9 @@ struct SliderCrank {
 
   Spec spec(double end) const {
     const double phi = rod_angle(theta);
-    Spec spec = test::spec_of(fmt::format(
-        R"toml(
+    Spec spec =
+        test::spec_of(fmt::format(
+                          R"toml(
 [settings]
 gravity = [0, -9.81, 0]
 end = {}
@@ -43,8 +44,8 @@ name = "slider"
 mass = {}
 inertia = [1, 1, 1]
 )toml",
-        end, m1, r / 2, m1 * r * r / 12, m1 * r * r / 12, m2, l / 2, m2 * l * l / 12, m2 * l * l / 12, m3) +
-                              fmt::format(R"toml(
+                          end, m1, r / 2, m1 * r * r / 12, m1 * r * r / 12, m2, l / 2, m2 * l * l / 12, m2 * l * l / 12, m3) +
+                      fmt::format(R"toml(
 [[joint]]
 name = "theta"
 type = "revolute"
@@ -81,7 +82,7 @@ type = "torque"
 joint = "theta"
 value = "{} - {}*v.theta"
 )toml",
-                                          theta, r, phi - theta, r * std::cos(theta) + l * std::cos(phi), l, mu, torque, damping));
+                                  theta, r, phi - theta, r * std::cos(theta) + l * std::cos(phi), l, mu, torque, damping));
     return spec;
   }
 
@@ -99,8 +100,8 @@ value = "{} - {}*v.theta"
       const double f = -mu * side * direction;  // friction for each newton of N
       // Power: J theta'' + b = f N x1; moment about the knee: c theta'' + d = l (cos N - sin (f N)) ...
       const double J = I1 + I2 * p1 * p1 + m2 * (u1 * u1 + v1 * v1) + m3 * x1 * x1;
-      const double b = I2 * p2 * p1 + m2 * (u2 * u1 + v2 * v1) + m3 * x2 * x1 + g * (m1 * 0.5 * r * ca + m2 * v1) -
-                       (torque - damping * w);
+      const double b =
+          I2 * p2 * p1 + m2 * (u2 * u1 + v2 * v1) + m3 * x2 * x1 + g * (m1 * 0.5 * r * ca + m2 * v1) - (torque - damping * w);
       const double c = I2 * p1 + 0.5 * m2 * l * (cp * v1 - sp * u1) - l * sp * m3 * x1;
       const double d = I2 * p2 + 0.5 * m2 * l * (cp * v2 - sp * u2) + 0.5 * m2 * g * l * cp + l * cp * m3 * g - l * sp * m3 * x2;
       // c theta'' + d = l (cos phi - sin phi f) N

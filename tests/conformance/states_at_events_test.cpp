@@ -70,7 +70,8 @@ length = 0.1
   ASSERT_TRUE(parts.summary.completed) << parts.summary.status;
   ASSERT_GE(parts.summary.events.size(), 2U);
   EXPECT_LE(test::largest_difference(parts, whole).first, 1e-9);
-  for (const char* const column : {"z.a.clock", "z.a.area", "z.b.area"}) EXPECT_NEAR(parts.last(column), whole.last(column), 1e-9);
+  for (const char* const column : {"z.a.clock", "z.a.area", "z.b.area"})
+    EXPECT_NEAR(parts.last(column), whole.last(column), 1e-9);
 }
 
 }  // namespace

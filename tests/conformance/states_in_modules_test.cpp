@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/model_run.h"
 #include "tests/support/assemblies.h"
@@ -122,13 +125,25 @@ TEST(StatesInModules, AreThoseOfOnePieceUnderEveryExactGlue) {
   spec.settings.integrator = {"rk4", {}, {}};
   const test::Rows whole = test::run_in_one_piece(spec);
   ASSERT_TRUE(whole.summary.completed) << whole.summary.status;
-  for (const char* const glue : {"hierarchical", "projection", "gluing"}) {
+  for (const char* const glue : {"hierarchical", "projection", "waveform"}) {
     spec.settings.glue = {glue, {}, {}};
     const test::Rows apart = test::run_modules(spec);
     ASSERT_TRUE(apart.summary.completed) << glue << ": " << apart.summary.status;
     EXPECT_LT(test::largest_difference(whole, apart).first, 1e-8) << glue;
     EXPECT_LT(largest_difference_of_states(whole, apart), 1e-8) << glue;
     EXPECT_LT(apart.summary.energy_drift, 1e-7) << glue;
+  }
+}
+
+/// Runs compare modules with the whole on the way, whatever is written.
+TEST(StatesInModules, ArePartOfTheComparisonWithTheWhole) {
+  Spec spec = two_carts(kShared);
+  for (const std::vector<std::string>& columns : {std::vector<std::string>{}, {"q"}}) {
+    spec.settings.columns = columns;
+    const KeptRun run = run_model(spec);
+    EXPECT_TRUE(run.summary.completed) << run.summary.status;
+    EXPECT_NE(run.summary.glue, "none");
+    EXPECT_EQ(std::ranges::count(run.columns, "z.left.lag"), columns.empty() ? 1 : 0);
   }
 }
 

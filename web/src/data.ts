@@ -218,6 +218,9 @@ export interface Derived {
   compute(run: Run): Float64Array | null;
 }
 
+/** Of the largest error of all rows, some of which are lengths and some angles. */
+const ERROR_UNITS: Record<string, string> = { "error.position": "m or rad", "error.velocity": "m/s or rad/s" };
+
 /** A run: its scene and its rows, column by column. */
 export class Run {
   label: string;
@@ -292,7 +295,8 @@ export class Run {
   unit(name: string): string {
     if (name === "t") return "s";
     const index = this.indexOf.get(name);
-    return index === undefined ? (this.derived.get(name)?.unit ?? "") : (this.units[index] ?? "");
+    if (index === undefined) return this.derived.get(name)?.unit ?? "";
+    return this.units[index] || (ERROR_UNITS[name] ?? "");
   }
 
   derive(column: Derived): void {

@@ -35,11 +35,11 @@ class ComplianceGlue : public Glue {
     if (method == methods.end() || !method->error.empty()) return {};  // error control finds its steps
     const VirtualSprings springs = all_springs();
     if (springs.is_stable(*method, settings.step)) return {};
-    return {fmt::format("glue 'compliance' would not be stable: with {} its springs take steps of at most {:.2g} s, and the step is "
-                        "{:.2g} s; give --step {:.2g}, or compliance:stiffness={:.2g}",
-                        method->name, springs.longest_step(*method, settings.step), settings.step,
-                        springs.longest_step(*method, settings.step),
-                        stiffness_ * springs.largest_scale(*method, settings.step))};
+    return {
+        fmt::format("glue 'compliance' would not be stable: with {} its springs take steps of at most {:.2g} s, and the step is "
+                    "{:.2g} s; give --step {:.2g}, or compliance:stiffness={:.2g}",
+                    method->name, springs.longest_step(*method, settings.step), settings.step,
+                    springs.longest_step(*method, settings.step), stiffness_ * springs.largest_scale(*method, settings.step))};
   }
 
   Status evaluate(double t, States& x, States& rates) override {
@@ -56,7 +56,7 @@ class ComplianceGlue : public Glue {
   }
 
   /// Modules see to their own constraints; the joints between them are what the springs live on.
-  Status project(double t, States& x, bool) override {
+  Status project(double t, States& x) override {
     if (!drift_.positions && !drift_.velocities) return {};
     for (std::size_t i = 0; i < x.size(); ++i) project_alone(workshop_.modules()[i], t, x[i]);
     return {};
@@ -187,18 +187,16 @@ class ComplianceGlue : public Glue {
 
 GlueEntry compliance_glue() {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-  return {
-      {"compliance",
-       "virtual springs and dampers in place of the joints between modules, which then hold approximately",
-       "Khan2006",
-       {{"stiffness", 1e6, "of the springs, N/m, for connections that have none of their own"},
-        {"damping", kNaN, "of the dampers; default 0.6 times the root of the stiffness"},
-        {"turning_stiffness", kNaN, "of rows that are angles, N m/rad; default the stiffness times the size of the system squared"},
-        {"turning_damping", kNaN, "likewise"}}},
-      [](Workshop& workshop, const Options& options) {
-        return std::make_unique<ComplianceGlue>(workshop, options);
-      },
-      {.exact = false, .exposes = "motion of its ports"}};
+  return {{"compliance",
+           "virtual springs and dampers in place of the joints between modules, which then hold approximately",
+           "Khan2006",
+           {{"stiffness", 1e6, "of the springs, N/m, for connections that have none of their own"},
+            {"damping", kNaN, "of the dampers; default 0.6 times the root of the stiffness"},
+            {"turning_stiffness", kNaN,
+             "of rows that are angles, N m/rad; default the stiffness times the size of the system squared"},
+            {"turning_damping", kNaN, "likewise"}}},
+          [](Workshop& workshop, const Options& options) { return std::make_unique<ComplianceGlue>(workshop, options); },
+          {.exact = false, .exposes = "motion of its ports"}};
 }
 
 }  // namespace linkwork

@@ -14,14 +14,15 @@ namespace linkwork {
 namespace {
 
 /// The gluing algorithm of [Tseng2001] with the projection of Gauss' principle, in the form that needs nothing of a module but
-/// its response, and its equations where it is stiff. One step of Newmark's method, or of the generalized-alpha method, with c the accelerations the step is made of:
+/// its response, and its equations where it is stiff. One step of Newmark's method, or of the generalized-alpha method, with c
+/// the accelerations the step is made of:
 ///   (1)  q = q0 + h v0 + h^2 ((1/2 - beta) c0 + beta c),  v = v0 + h ((1 - gamma) c0 + gamma c),  c from a = a0
 ///   (2)  every module's own acceleration, made to fit by the least change in the mass metric: a' = a_f - M^-1 A' (A M^-1 A')^+
 ///   (A a_f - b) (3)  stop if |a' - a|, |phi| and |A v - u| are within their tolerances (4)  q += h^2 beta dc,  v += h gamma dc,
 ///   then onto phi = 0 and A v = u by the least change; back to (2).
 /// With M in place of the paper's iteration matrix, its eq. GL-DYN and GL-ACC are (2): this is enough as long as nothing is
-/// stiff. Where that iteration is slow, the modules' tangents take the place of their masses at (2), from then on (ModuleTangent).
-/// The paper's own projections have the identity in place of M at (4); at (2) that diverges, as it found.
+/// stiff. Where that iteration is slow, the modules' tangents take the place of their masses at (2), from then on
+/// (ModuleTangent). The paper's own projections have the identity in place of M at (4); at (2) that diverges, as it found.
 class GluingGlue : public HierarchicalGlue {
  public:
   GluingGlue(Workshop& workshop, const Options& options)
@@ -42,7 +43,7 @@ class GluingGlue : public HierarchicalGlue {
     drift_.tolerance = constraints_;
   }
 
-  Status project(double, States&, bool) override { return {}; }  // done in the step
+  Status project(double, States&) override { return {}; }  // done in the step
   int iterations() const override { return iterations_; }
   void modes_changed() override {
     HierarchicalGlue::modes_changed();
@@ -53,8 +54,8 @@ class GluingGlue : public HierarchicalGlue {
   Status step(double t, double h, const States& from, const States& rates, States& to) override {
     before_.resize(from.size());
     for (std::size_t i = 0; i < from.size(); ++i) before_[i] = accelerations(i, rates[i]);
-    if (c_.empty()) c_ = before_;      // the first step, or other things are in force
-    if (t != begun_at_) c0_ = c_;      // else the same step is made again, over another time
+    if (c_.empty()) c_ = before_;  // the first step, or other things are in force
+    if (t != begun_at_) c0_ = c_;  // else the same step is made again, over another time
     begun_at_ = t;
     bool slow = false;
     Status status = attempt(t, h, from, rates, to, slow);
@@ -71,8 +72,7 @@ class GluingGlue : public HierarchicalGlue {
     const std::size_t count = from.size();
     change_.resize(count), a_.resize(count), c_.resize(count), trial_ = rates;
     for (std::size_t i = 0; i < count; ++i) {
-      a_[i] = before_[i];
-      c_[i] = step_acceleration(i);
+      predict(i);
       const ModuleEquations& split = *workshop_.modules()[i].module->equations();
       const auto v0 = from[i].segment(split.first_velocity(), split.velocity_count());
       to[i] = from[i];
@@ -111,13 +111,27 @@ class GluingGlue : public HierarchicalGlue {
         change_[i] *= h * h * beta_;
         split.displace(change_[i], to[i]);
       }
-      if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) return status;
+      if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) {
+        slow = true;
+        return status;
+      }
     }
     for (std::size_t i = 0; i < count; ++i) {
       add_rest(i, h, from[i], rates[i], trial_[i], to[i]);
       workshop_.modules()[i].module->normalize(to[i]);
     }
     return {};
+  }
+
+  /// a and c of (1) to begin with. What is stiff does not go on accelerating for a whole step: there positions go on with their
+  /// velocities.
+  void predict(std::size_t i) {
+    a_[i] = before_[i];
+    if (by_tangent_) {
+      c_[i] = -((0.5 - beta_) / beta_) * c0_[i];
+      a_[i] = ((1.0 - alpha_m_) * c_[i] + alpha_m_ * c0_[i] - alpha_f_ * before_[i]) / (1.0 - alpha_f_);
+    }
+    c_[i] = step_acceleration(i);
   }
 
   void update_tangents(double t, double h, const States& x) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "linkwork/modules/glues/catalog.h"
 
 namespace linkwork {
@@ -25,16 +23,15 @@ Status HierarchicalGlue::evaluate(double t, States& x, States& rates) {
   if (Status status = solve(t, x, rates); !status.ok()) return status;
   if (!loads_.empty())
     if (Status status = loads_.find([&] { return solve(t, x, rates); }); !status.ok()) return status;
-  most_rank_ = std::max(most_rank_, hierarchy_.total_rank());
   errors_ = hierarchy_.errors();
   results_ = hierarchy_.results();
   spring_potentials_ = hierarchy_.spring_potentials();
   return {};
 }
 
-Status HierarchicalGlue::project(double t, States& x, bool closely) {
+Status HierarchicalGlue::project(double t, States& x) {
   if (!drift_.positions && !drift_.velocities) return {};
-  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
+  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x);
 }
 
 std::string HierarchicalGlue::contradiction() const {

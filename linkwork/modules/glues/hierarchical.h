@@ -11,17 +11,14 @@ class HierarchicalGlue : public Glue {
   explicit HierarchicalGlue(Workshop& workshop);
 
   Status evaluate(double t, States& x, States& rates) override;
-  Status project(double t, States& x, bool closely) override;
-  double weakest() const override { return hierarchy_.total_rank() < most_rank_ ? 0.0 : hierarchy_.weakest(); }
+  Status project(double t, States& x) override;
+  double weakest() const override { return hierarchy_.weakest(); }
   int connection_rank() override { return hierarchy_.total_rank(); }
   int own_rank() const override { return hierarchy_.own_rank(); }
   int numbers_exposed() const override { return hierarchy_.numbers_exposed(); }
   std::string contradiction() const override;
   Hierarchy* coupled() override { return &hierarchy_; }
-  void modes_changed() override {
-    loads_.lay_out();
-    most_rank_ = 0;
-  }
+  void modes_changed() override { loads_.lay_out(); }
 
  protected:
   Hierarchy hierarchy_;
@@ -31,7 +28,6 @@ class HierarchicalGlue : public Glue {
   Status solve(double t, const States& x, States& rates);
 
   FrictionLoads loads_;
-  int most_rank_ = 0;  // since other things came into force
 };
 
 }  // namespace linkwork

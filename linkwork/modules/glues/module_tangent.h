@@ -8,8 +8,8 @@
 
 namespace linkwork {
 
-/// A module seen through the tangent of an implicit step, [Tseng2001] eq. GL-DYN: with q += p dq and v += r dv for a change of the
-/// accelerations, its equations M a = f(q, v) + A' lambda + J' Q become
+/// A module seen through the tangent of an implicit step, [Tseng2001] eq. GL-DYN: with q += p dq and v += r dv for a change of
+/// the accelerations, its equations M a = f(q, v) + A' lambda + J' Q become
 ///   (1)  Kbar a = f + (Kbar - M) a0 + A' lambda + J' Q,  A a = b,  Kbar = M - p df/dq - r df/dv
 /// about the accelerations a0. Kbar is taken symmetric: what is lost by that costs iterations only.
 class ModuleTangent {

@@ -63,9 +63,9 @@ class ProjectionGlue : public Glue {
     return {};
   }
 
-  Status project(double t, States& x, bool closely) override {
+  Status project(double t, States& x) override {
     if (!drift_.positions && !drift_.velocities) return {};
-  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
+    return project_onto_constraints(workshop_, hierarchy_, drift_, t, x);
   }
 
   double weakest() const override { return partition_->rank().weakest; }

@@ -29,9 +29,9 @@ constexpr int kWaveSize = 24;
 ///
 /// Springs and dampers between modules: errors go down like (C k T^2/m)^j / (2 j)! on a window of length T, after a first growth.
 /// Constraints: the force goes into a, which moves, and b must follow: W_B lambda = b - A_A a_A - A_B a_fB. With W_i = A_i M_i^-1
-/// A_i' the error between two modules is multiplied by -W_B^-1 W_A each time, whatever the window; rho is its spectral radius, or,
-/// of several modules, that of a turn of all of them (WaveCoupling). Where it is large, lambda <- (1 - w) lambda + w lambda_new with
-/// the best w.
+/// A_i' the error between two modules is multiplied by -W_B^-1 W_A each time, whatever the window; rho is its spectral radius,
+/// or, of several modules, that of a turn of all of them (WaveCoupling). Where it is large, lambda <- (1 - w) lambda + w
+/// lambda_new with the best w.
 class WaveformGlue : public HierarchicalGlue {
  public:
   WaveformGlue(Workshop& workshop, const Options& options)
@@ -69,7 +69,7 @@ class WaveformGlue : public HierarchicalGlue {
     weight_ = memory[1];
     lambda_.assign(memory.begin() + 2, memory.end());
   }
-  Status project(double, States&, bool) override { return {}; }  // at the end of each window
+  Status project(double, States&) override { return {}; }  // at the end of each window
   std::vector<std::string> remarks() const override { return remarks_; }
 
   Status step(double t, double h, const States& from, const States& /*rates*/, States& to) override {

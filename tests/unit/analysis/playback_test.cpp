@@ -155,7 +155,7 @@ void play(Spec spec, const std::string& name, const std::vector<std::string>& co
   ASSERT_TRUE(forward.advance_to(0.4));
   const std::vector<double> row = forward.row();
   for (std::size_t k = 0; k < columns.size(); ++k)
-    EXPECT_NEAR(value_of(forward, columns[k], row), moved(k, 0.4), 1e-7 * std::max(1.0, 20.0 * amplitude)) << columns[k];
+    EXPECT_NEAR(value_of(forward, columns[k], row), moved(k, 0.4), 1e-6) << columns[k];
 }
 
 TEST(Playback, OfAFiveBarWhoseToolIsMoved) {

@@ -25,9 +25,27 @@ std::string printed(double value) {
 
 /// Files are compared byte by byte, with those of earlier versions too.
 TEST(TrajectoryText, HasNumbersAsPrintfWritesThemWith17Digits) {
-  std::vector<double> values{0.0,    -0.0,   1.0,  0.1,   -0.01,  1e5,  1e16, 1e17, 123456789012345678.0, 9.9999999999999999e22,
-                             1e-4,   1e-5,   5e-324, 0.3, 2.0 / 3.0, 1e300, -1e-300, std::numeric_limits<double>::max(),
-                             std::numeric_limits<double>::min(), std::nan(""), std::numeric_limits<double>::infinity(),
+  std::vector<double> values{0.0,
+                             -0.0,
+                             1.0,
+                             0.1,
+                             -0.01,
+                             1e5,
+                             1e16,
+                             1e17,
+                             123456789012345678.0,
+                             9.9999999999999999e22,
+                             1e-4,
+                             1e-5,
+                             5e-324,
+                             0.3,
+                             2.0 / 3.0,
+                             1e300,
+                             -1e-300,
+                             std::numeric_limits<double>::max(),
+                             std::numeric_limits<double>::min(),
+                             std::nan(""),
+                             std::numeric_limits<double>::infinity(),
                              -std::numeric_limits<double>::infinity()};
   std::mt19937_64 random(5);
   for (int i = 0; i < 100'000; ++i) {
