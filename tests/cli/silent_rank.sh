@@ -16,7 +16,7 @@ mapfile -t ranks < <(pgrep -P "$job")
 ((${#ranks[@]} == 3)) || { kill "$job"; fail "${#ranks[@]} ranks"; }
 kill -STOP "${ranks[2]}"
 code=0
-(sleep 60 && kill -KILL "$job" "${ranks[@]}") 2>/dev/null &
+(sleep 60 && kill -KILL "$job" "${ranks[@]}") >/dev/null 2>&1 &
 guard=$!
 wait "$job" || code=$?
 kill "$guard" 2>/dev/null || true

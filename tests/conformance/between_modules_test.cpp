@@ -139,10 +139,19 @@ class ClosuresBetweenModules : public testing::TestWithParam<std::string> {};
 TEST_P(ClosuresBetweenModules, GiveTheMotionOfOnePiece) {
   const FrameClosureKind* const kind = find_frame_closure_kind(GetParam());
   const bool plain = find_joint_kind(GetParam()) != nullptr || (kind != nullptr && kind->is_holonomic());
-  for (unsigned seed = 1; seed <= 3; ++seed) {
+  int done = 0;
+  for (unsigned seed = 1; seed <= 12 && done < 3; ++seed) {
     Random random(100 + seed);
-    expect_the_motion_of_one_piece(assembly(seed, closure(random, GetParam())), fmt::format("seed {}", seed), plain ? 0 : 1);
+    const Spec spec = assembly(seed, closure(random, GetParam()));
+    try {
+      test::started_plan(spec);
+    } catch (const InputError&) {
+      continue;  // frames at random need not fit together
+    }
+    ++done;
+    expect_the_motion_of_one_piece(spec, fmt::format("seed {}", seed), plain ? 0 : 1);
   }
+  EXPECT_EQ(done, 3);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryType, ClosuresBetweenModules, testing::ValuesIn(types_between_modules()), [](const auto& type) {

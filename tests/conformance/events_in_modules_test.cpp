@@ -97,25 +97,13 @@ velocity = "v"
 dry_friction = {{ static = {:.6g}, kinetic = {:.6g} }}
 [[joint]]
 name = "rider"
-type = "planar"
-parent = {{ body = "ground" }}
+type = "prismatic"
+parent = {{ body = "block", at = [0, 0.15, 0] }}
 child = {{ body = "rider" }}
-position = ["x", 0.15, 0]
-velocity = ["v", 0, 0]
-[[closure]]
-name = "left_foot"
-type = "point-contact"
-a = {{ body = "block", at = [0, 0.1, 0] }}
-b = {{ body = "rider", at = [-0.05, -0.05, 0] }}
-normal = [0, 1, 0]
-one_sided = "above"
-[[closure]]
-name = "right_foot"
-type = "point-contact"
-a = {{ body = "block", at = [0, 0.1, 0] }}
-b = {{ body = "rider", at = [0.05, -0.05, 0] }}
-normal = [0, 1, 0]
-one_sided = "above"
+axis = [1, 0, 0]
+limits = [-0.1, {:.6g}]
+restitution = 0.3
+dry_friction = {{ static = 0.6, kinetic = 0.3 }}
 [[port]]
 name = "front"
 body = "block"
@@ -125,7 +113,7 @@ name = "rear"
 body = "block"
 at = [-0.2, 0, 0]
 )",
-                                        number(1, 4), number(0.2, 1), number(2, 6), number(1, 2));
+                                        number(1, 4), number(0.2, 1), number(2, 6), number(1, 2), number(0.05, 0.15));
   ReadOptions options;
   options.load = [&](const std::filesystem::path&) { return block; };
   return read_model_text(fmt::format(R"(linkwork = 1

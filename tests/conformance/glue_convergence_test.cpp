@@ -33,7 +33,7 @@ TEST(Gluing, ConvergesWithStiffModules) {
     ASSERT_TRUE(rows.summary.completed) << k << ": " << rows.summary.status;
     EXPECT_LE(rows.summary.modules->most_iterations, 12) << k;
     Spec fine = with_glue("stiff_modules", "hierarchical", {{"k", k}});
-    fine.settings.step = 2e-5;
+    fine.settings.step = 2e-4;
     fine.settings.end = spec.settings.end;
     fine.settings.output_every = 0.05;
     const Rows whole = test::run_modules(fine);
@@ -153,7 +153,7 @@ TEST(Waveform, AnnouncesTheRateOfAnyNumberOfModules) {
     for (const double weight : {1.0, 0.6, coupling.best_weight()}) {
       // The same iteration, module by module, on random errors.
       VecX<double> xdd = VecX<double>::LinSpaced(2 * n, -1.0, 1.3), lambda = VecX<double>::LinSpaced(n - 1, 0.7, -0.2);
-      double before = 0.0, rate = 0.0;
+      double rate = 0.0;
       for (int k = 0; k < 400; ++k) {
         for (int m = 0; m < n; ++m) {
           const MatX<double>& D = coupling.D[static_cast<std::size_t>(m)];
@@ -167,12 +167,8 @@ TEST(Waveform, AnnouncesTheRateOfAnyNumberOfModules) {
           xdd.segment<2>(2 * m) = D * Q;
         }
         const double size = std::sqrt(xdd.squaredNorm() + lambda.squaredNorm());
-        if (k >= 200 && before > 0.0) rate += std::log(size / before) / 200.0;
-        before = size;
-        if (size < 1e-100 || size > 1e100) {  // on with the same direction
-          xdd /= size, lambda /= size;
-          before = 1.0;
-        }
+        if (k >= 200) rate += std::log(size) / 200.0;
+        xdd /= size, lambda /= size;
       }
       EXPECT_NEAR(std::exp(rate), coupling.contraction(weight), 0.02 * coupling.contraction(weight)) << n << ", " << weight;
     }
@@ -210,7 +206,7 @@ TEST(Compliance, FindsTheLongestStableStep) {
       return !(std::abs(y[0]) < 1e3);
     };
     EXPECT_FALSE(grows(0.99 * step)) << method.name;
-    EXPECT_TRUE(grows(1.1 * step)) << method.name;
+    EXPECT_TRUE(grows(2.0 * step)) << method.name;
   }
 }
 
