@@ -19,10 +19,10 @@ class ConstraintLayout {
   ConstraintLayout& operator=(const ConstraintLayout&) = delete;
   ~ConstraintLayout();
 
-  std::vector<ForceColumns> groups;  // one per closure: those between frames, then relations of coordinates. No values yet.
-  std::vector<int> first_rows;       // of the groups
-  std::vector<int> group_of;         // by row
-  std::vector<ClosureRows> closure_rows;      // by closure between frames
+  std::vector<ForceColumns> groups;       // one per closure: those between frames, then relations of coordinates. No values yet.
+  std::vector<int> first_rows;            // of the groups
+  std::vector<int> group_of;              // by row
+  std::vector<ClosureRows> closure_rows;  // by closure between frames
   std::vector<std::vector<int>> seed_bodies;  // by group: the bodies that its wrenches act on, in the order of its seed nodes
 
   /// With all loops cut, to be copied by those who eliminate; planned when first asked for. The tree is the model's.

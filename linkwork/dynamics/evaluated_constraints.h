@@ -31,9 +31,7 @@ class EvaluatedConstraints : public EvaluatedSignals {
  protected:
   explicit EvaluatedConstraints(const Model& model);
 
-  std::size_t group_of(int row) const {
-    return static_cast<std::size_t>(terms_.layout->group_of[static_cast<std::size_t>(row)]);
-  }
+  std::size_t group_of(int row) const { return static_cast<std::size_t>(terms_.layout->group_of[static_cast<std::size_t>(row)]); }
 
   ConstraintTerms terms_;
   std::vector<ForceColumns> sliding_;  // by friction: columns of its group while it slides

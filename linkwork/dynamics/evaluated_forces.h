@@ -37,16 +37,14 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
   /// Work that a force does on the mechanism in unit time, with or without a potential.
   double power_of(std::size_t force) const;
   /// The same of custom forces, by position in Model::custom_forces.
-  std::span<const double> custom_powers() const {
-    return custom_forces_ ? custom_forces_->powers() : std::span<const double>();
-  }
+  std::span<const double> custom_powers() const { return custom_forces_ ? custom_forces_->powers() : std::span<const double>(); }
   /// Those of their columns: CustomForces::shown().
   std::span<const double> custom_loads() const { return custom_forces_ ? custom_forces_->shown() : std::span<const double>(); }
   /// The same of a joint's own stiffness, damping and friction on one of its coordinates.
   static JointLaw joint_law(const Joint& joint, double q, double rate);
 
-  /// Where bodies are welded together as one node, by body: what acts on each, about the node's origin in its axes. Empty if there
-  /// are none such.
+  /// Where bodies are welded together as one node, by body: what acts on each, about the node's origin in its axes. Empty if
+  /// there are none such.
   std::span<const Wrench<double>> on_bodies() const { return on_bodies_; }
 
   /// Sliding friction, by position in Model::frictions: the load it was last computed with, and the force on its rows.
@@ -54,7 +52,8 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
   void set_load(std::size_t friction, double load) { loads_[friction] = load; }
   Eigen::Vector2d friction_force(std::size_t friction) const { return friction_force_[friction]; }
 
-  /// For forces that are computed elsewhere: add to what acts, and nothing to the power. F is about the node's origin, in its axes.
+  /// For forces that are computed elsewhere: add to what acts, and nothing to the power. F is about the node's origin, in its
+  /// axes.
   void add_wrench(int node, int body, const Wrench<double>& F) {
     if (node != 0) work_.apply(node, F);
     if (!on_bodies_.empty()) on_bodies_[static_cast<std::size_t>(body)] += F;

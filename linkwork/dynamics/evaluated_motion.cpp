@@ -102,7 +102,7 @@ void EvaluatedMotion::accept_turns(bool rates_jump) {
 }
 
 void EvaluatedMotion::joint_motion(const Joint& joint, std::span<const double> vdot, std::span<double> q, std::span<double> v,
-                          std::span<double> a) const {
+                                   std::span<double> a) const {
   if (joint.in_state()) {
     for (std::size_t k = 0; k < joint.q.size(); ++k) q[k] = state_->q[joint.q[k]];
     for (std::size_t k = 0; k < joint.v.size(); ++k) {

@@ -10,8 +10,8 @@
 
 namespace linkwork {
 
-/// The model moved to a state: poses, relative motions, and the coordinates of joints, wherever they come from. The first layer of
-/// System, which updates it.
+/// The model moved to a state: poses, relative motions, and the coordinates of joints, wherever they come from. The first layer
+/// of System, which updates it.
 class EvaluatedMotion : public Observation {
  public:
   const Model& model() const { return *model_; }

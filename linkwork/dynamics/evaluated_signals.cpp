@@ -120,7 +120,7 @@ double EvaluatedSignals::sensor_value(const Variable& slot, bool rate) const {
 }
 
 std::span<const Jet> EvaluatedSignals::slots_along(const BoundExpression& expression, const VecX<double>& vdot,
-                                         const VecX<double>* lambda) const {
+                                                   const VecX<double>* lambda) const {
   using Kind = Variable::Kind;
   const double unknown = std::numeric_limits<double>::quiet_NaN();
   const auto along = [&](const Variable& slot) -> double {
@@ -159,11 +159,13 @@ std::span<const Jet> EvaluatedSignals::slots_along(const BoundExpression& expres
   return {jets_.data(), expression.slots.size()};
 }
 
-Jet EvaluatedSignals::evaluate_along(const BoundExpression& expression, const VecX<double>& vdot, const VecX<double>* lambda) const {
+Jet EvaluatedSignals::evaluate_along(const BoundExpression& expression, const VecX<double>& vdot,
+                                     const VecX<double>* lambda) const {
   return expression.expression.evaluate<Jet>(slots_along(expression, vdot, lambda), held_by(expression));
 }
 
-void EvaluatedSignals::read_switches(const BoundExpression& expression, const VecX<double>& vdot, std::span<SwitchReading> at) const {
+void EvaluatedSignals::read_switches(const BoundExpression& expression, const VecX<double>& vdot,
+                                     std::span<SwitchReading> at) const {
   expression.expression.read_switches(slots_along(expression, vdot, nullptr), held_by(expression), at);
 }
 

@@ -57,9 +57,9 @@ class JointReactions {
   const Model& model_;
   std::vector<int> closure_of_;  // by joint: the closure between frames it is; -1: it is in the tree
   std::vector<std::size_t> other_closures_;
-  std::vector<Wrench<double>> needed_;  // by node: world axes, about the world's origin
-  std::vector<Weld> welds_;             // the outermost first
-  std::vector<std::size_t> hangs_on_;   // by node: the body that its joint hangs on; only if there are welds
+  std::vector<Wrench<double>> needed_;   // by node: world axes, about the world's origin
+  std::vector<Weld> welds_;              // the outermost first
+  std::vector<std::size_t> hangs_on_;    // by node: the body that its joint hangs on; only if there are welds
   std::vector<Wrench<double>> on_body_;  // by body: the same as needed_; only if there are welds
   std::vector<Reaction> joints_, closures_;
 };

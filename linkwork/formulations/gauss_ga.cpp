@@ -35,11 +35,7 @@ struct SearchOptions {
 class GaussPrinciple : public Formulation {
  public:
   GaussPrinciple(const Model& model, const SearchOptions& search, const GeneticOptions& genetic)
-      : n_(model.tree.nv),
-        m_(model.row_count()),
-        search_(search),
-        algorithm_(n_, genetic),
-        loops_(cut_loops(model)) {
+      : n_(model.tree.nv), m_(model.row_count()), search_(search), algorithm_(n_, genetic), loops_(cut_loops(model)) {
     free_ = change_ = y_ = VecX<double>::Zero(n_);
     rhs_ = VecX<double>::Zero(m_);
     a_ = before_ = half_range_ = VecX<double>::Zero(n_);

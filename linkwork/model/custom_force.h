@@ -62,8 +62,8 @@ struct CustomForce {
   std::function<double(const Kinematics& at)> potential = {};
   /// Beside a potential: the power of what is not in it, such as damping. Without it there is none.
   std::function<double(const Kinematics& at)> power = {};
-  /// Bodies and joint coordinates that get columns of what it does to them: "load.<name>.<body>.fx", of the force and the torque at
-  /// the body's origin in world axes, and "effort.<name>.<coordinate>". The column "power.<name>" is always there.
+  /// Bodies and joint coordinates that get columns of what it does to them: "load.<name>.<body>.fx", of the force and the torque
+  /// at the body's origin in world axes, and "effort.<name>.<coordinate>". The column "power.<name>" is always there.
   std::vector<std::string> columns = {};
 };
 

@@ -196,7 +196,8 @@ void ForceColumns::add_to_forces(const double* lambda, TreeWork<double>& work, d
       const Wrench<double>& F = wrench(static_cast<int>(s), c);
       work.apply(seed_nodes_[s], {factor * lambda[c] * F.n, factor * lambda[c] * F.f});
     }
-    for (std::size_t s = 0; s < seed_dofs_.size(); ++s) work.tau[seed_dofs_[s]] += factor * lambda[c] * force(static_cast<int>(s), c);
+    for (std::size_t s = 0; s < seed_dofs_.size(); ++s)
+      work.tau[seed_dofs_[s]] += factor * lambda[c] * force(static_cast<int>(s), c);
   }
 }
 

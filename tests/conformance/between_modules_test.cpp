@@ -129,7 +129,8 @@ std::vector<std::string> types_between_modules() {
   for (const JointKind& kind : joint_kinds())
     if (!kind.rows.empty()) types.emplace_back(kind.name);
   for (const FrameClosureKind& kind : frame_closure_kinds())
-    if (kind.name != "rolling-discs") types.emplace_back(kind.name);  // random discs seldom touch; rolling_modules has some that do
+    if (kind.name != "rolling-discs")
+      types.emplace_back(kind.name);  // random discs seldom touch; rolling_modules has some that do
   for (const char* const name : {"gear", "expression", "pfaffian", "friction-drive"}) types.emplace_back(name);
   return types;
 }
