@@ -19,6 +19,7 @@ endfunction()
 function(linkwork_needed_sources start result)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} linkwork/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/io/hdf5_trajectory\\.cpp$")  # needs a library; no_hdf5_trajectory.cpp does not
+  list(FILTER sources EXCLUDE REGEX "/io/scene_meshes\\.cpp$")  # belongs to the scene, which would bring all of the dynamics along
   foreach(source IN LISTS sources)
     string(REGEX REPLACE "\\.cpp$" ".h" own_header ${source})
     if(EXISTS ${PROJECT_SOURCE_DIR}/${own_header})

@@ -61,8 +61,8 @@ class Reach {
   /// Every pair of them.
   void add_pairs_to(std::vector<std::pair<int, int>>& places) {
     std::ranges::sort(dofs_);
-    const auto repeated = std::ranges::unique(dofs_);
-    dofs_.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(dofs_.begin(), dofs_.end());
+    dofs_.erase(repeated, dofs_.end());
     for (int r : dofs_)
       for (int c : dofs_) places.emplace_back(r, c);
     dofs_.clear();

@@ -38,8 +38,8 @@ ForceColumns::ForceColumns(const Tree& tree, std::vector<int> seed_nodes, std::v
   for (int tip : tips)
     for (; tip != root_; tip = tree.nodes[static_cast<std::size_t>(tip)].parent) way.push_back(tip);
   std::ranges::sort(way, std::greater<>());
-  const auto repeated = std::ranges::unique(way);
-  way.erase(repeated.begin(), repeated.end());
+  const auto repeated = std::unique(way.begin(), way.end());
+  way.erase(repeated, way.end());
   const auto position = [&](int node) {
     const auto found = std::ranges::lower_bound(way, node, std::greater<>());
     return found != way.end() && *found == node ? static_cast<int>(found - way.begin()) : -1;
