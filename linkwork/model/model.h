@@ -304,6 +304,14 @@ struct Model {
   std::vector<std::string> warnings;  // those of the Spec
   int switch_count = 0;               // functions that switch in expressions that act on the motion
 
+  // Made, copied and destroyed in one source: compiled in each that uses it, they cost seconds of it.
+  Model();
+  Model(const Model&);
+  Model(Model&&) noexcept;
+  Model& operator=(const Model&);
+  Model& operator=(Model&&) noexcept;
+  ~Model();
+
   /// What is large and what is small: the size of the mechanism and what follows from it, so that nothing is decided in metres.
   struct Units {
     double length = 1.0;     // the longest distance within a body

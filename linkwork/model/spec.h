@@ -264,6 +264,14 @@ struct Spec {
   std::vector<VisualSpec> visuals;
   std::vector<std::string> notes;     // what was left out or chosen while reading
   std::vector<std::string> warnings;  // what is doubtful about it
+
+  // Made, copied and destroyed in one source: compiled in each that uses it, they cost seconds of it.
+  Spec();
+  Spec(const Spec&);
+  Spec(Spec&&) noexcept;
+  Spec& operator=(const Spec&);
+  Spec& operator=(Spec&&) noexcept;
+  ~Spec();
 };
 
 }  // namespace linkwork
