@@ -9,6 +9,7 @@
 
 #include "linkwork/dynamics/integrator.h"
 #include "linkwork/integrators/runge_kutta.h"
+#include "linkwork/linalg/index.h"
 #include "linkwork/model/settable_input.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/transport/text.h"
@@ -16,8 +17,6 @@
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// How little may be left of a joint's row (squared, see rank.h) before a position counts as nearly singular.
 constexpr double kNearlySingular = 1e-5;
