@@ -18,7 +18,7 @@ const axisLabels = (where) => where.locator("canvas").getAttribute("aria-label")
 const changed = async (act, what) => {
   const before = (await picture()).url;
   await act();
-  assert.notEqual((await picture()).url, before, `${what} changes nothing`);
+  assert.ok((await picture()).url !== before, `${what} changes nothing`);
 };
 
 test("plots open with what the model is about, and all axes have units", async () => {
@@ -55,6 +55,26 @@ test("columns of several units get an axis each", async () => {
   await page.keyboard.press("Enter");
   await page.keyboard.press("Escape");
   assert.match(await axisLabels(one), /angle \(rad\); v\.theta \(rad\/s\)/);
+});
+
+test("a spectrum has its peak where the motion has its frequency, and phase plots go round", async () => {
+  // A pendulum of small swing: the frequency of its angle is that of theory.
+  await open(run("pendulum", "swing", "--end", "40"));
+  const one = page.locator(".pane").first();
+  await one.getByLabel("Horizontal axis").selectOption({ label: "over frequency" });
+  assert.match(await axisLabels(one), /frequency \(Hz\); amplitude of q\./);
+  const peak = parseFloat((await one.locator(".value").first().textContent()).replace(/[^\d.]*/, ""));
+  const rows = readCsv("swing");
+  const name = (await one.locator(".chip span").first().textContent()).trim();
+  const crossings = rows.flatMap((row, k) => (k > 0 && rows[k - 1][name] < 0 && row[name] >= 0 ? [row.t] : []));
+  const measured = (crossings.length - 1) / (crossings[crossings.length - 1] - crossings[0]);
+  assert.ok(Math.abs(peak - measured) < 1.5 / 40, `${peak} Hz is not ${measured} Hz`);
+  await button("Phase plot", one).click();
+  assert.ok(await one.locator(".now.dot").isVisible());
+  assert.match(await axisLabels(one), /^v\.\S+; q\.\S+ \(rad\); v\.\S+ \(rad\/s\)$/);
+  await button("Phase plot", one).click();
+  assert.match(await axisLabels(one), /; t \(s\);/);
+  assert.deepEqual(complaints, []);
 });
 
 test("a plot is saved as vectors, with its names as text", async () => {
@@ -113,6 +133,65 @@ test("reactions that are not unique are hollow, dotted, and say so", async () =>
   const chip = one.locator(".chip.open");
   assert.equal(await chip.locator("span").first().textContent(), `${open_columns[0]} (not unique)`);
   assert.match(await chip.locator(".swatch").evaluate((swatch) => swatch.style.background), /repeating-linear-gradient/);
+});
+
+test("a body that is clicked can be plotted, traced, followed, coloured and hidden", async () => {
+  await four();
+  await page.evaluate(() => linkwork.player.seek(0.3));
+  await page.mouse.click(...(await screenPlace("coupler", [2, 0, 0])));
+  const card = page.getByRole("region", { name: "Body" });
+  assert.match(await card.textContent(), /^coupler1 kg/);
+  await button("Plot the place of this point", card).click();
+  const place = pane("Point of coupler");
+  assert.match(await axisLabels(place), /length \(m\)/);
+  const shown = (await place.locator(".value").allTextContents()).map(parseFloat);
+  const row = readCsv("four")[30];
+  const turned = row["q.theta"] + row["q.alpha"];
+  const [x, y] = await page.evaluate(() => {
+    const names = linkwork.plots.columnNames.filter((name) => name.startsWith("point coupler"));
+    return names[0].match(/\((.*)\)/)[1].split(",").map(Number);
+  });
+  const expected = [Math.cos(row["q.theta"]) + x * Math.cos(turned) - y * Math.sin(turned), Math.sin(row["q.theta"]) + x * Math.sin(turned) + y * Math.cos(turned)];
+  for (const k of [0, 1]) assert.ok(Math.abs(shown[k] - expected[k]) < 5e-3, `${shown} is not ${expected}`);
+  await button("Plot the coordinates of its joints", card).click();
+  assert.match(await axisLabels(pane("Joints of coupler")), /q\.alpha/);
+  await button("Plot the forces in its joints", card).click();
+  assert.match(await axisLabels(pane("Forces on coupler")), /force/);
+  await button("Plot the speed of this point", card).click();
+  await changed(() => button("Draw the path of this point", card).click(), "trace");
+  await changed(() => card.getByLabel("Colour of coupler").fill("#00ff00"), "colour");
+  await changed(() => card.getByLabel("Opacity of coupler").fill("0.3"), "opacity");
+  await button("The camera follows", card).click();
+  const before = await screenPlace("coupler");
+  await page.evaluate(() => linkwork.player.seek(0.9));
+  const later = await screenPlace("coupler");
+  assert.ok(Math.hypot(before[0] - later[0], before[1] - later[1]) < 2, "the camera does not follow");
+  await changed(() => button("Hide this body", card).click(), "hide");
+  assert.ok(!(await card.isVisible()));
+  await page.locator("summary", { hasText: "bodies" }).click();
+  assert.ok(!(await page.getByLabel("Show coupler").isChecked()));
+  await changed(() => page.getByLabel("Show coupler").check(), "show");
+  await changed(() => page.getByLabel("Colour of crank").fill("#ff00ff"), "colour in the list");
+  await changed(() => page.getByLabel("Opacity of all bodies").fill("0.5"), "opacity of all");
+  await changed(() => button("Show all bodies").click(), "show all");
+  await page.getByLabel("Camera follows", { exact: true }).selectOption({ label: "camera stands still" });
+  assert.deepEqual(complaints, []);
+});
+
+test("distances follow the motion, and can be plotted", async () => {
+  await four();
+  await page.keyboard.press("m");
+  await page.mouse.click(...(await screenPlace("crank", [1, 0, 0])));
+  await page.mouse.click(...(await screenPlace("rocker", [2.5, 0, 0])));
+  const value = () => page.locator(".measure output").textContent();
+  assert.ok(Math.abs(parseFloat(await value()) - 4) < 1e-3, await value()); // the coupler's length
+  await page.evaluate(() => linkwork.player.seek(0.9));
+  assert.ok(Math.abs(parseFloat(await value()) - 4) < 1e-3);
+  await button("Plot this distance").click();
+  assert.match(await axisLabels(pane("Distance")), /distance .* \(m\)$/);
+  await button("Remove this distance").click();
+  assert.equal(await page.locator(".measure").count(), 0);
+  assert.deepEqual(complaints, []);
 });
 
 test("films are GIF and video files", async () => {

@@ -15,6 +15,7 @@ interface Answer {
 
 export interface LiveNews {
   begins: boolean; // these rows are the first of a run
+  anew: boolean; // the first run, or as in the file again
   rows: Float64Array;
   scene: Scene | null;
   summary: Summary | null;
@@ -35,6 +36,7 @@ export class Live {
   private readonly state = element("output", { class: "hint", role: "status" });
   private current = -1; // the run that rows are taken from
   private at = 0; // rows of it that are here
+  private anew = true;
   private wanted = false; // something was moved since it was last asked
   private asking = false;
   private asked = 0;
@@ -57,6 +59,7 @@ export class Live {
           slider.moved = false;
           slider.show();
         }
+      this.anew = true;
       this.change();
     });
     const nothing = rows.length === 0 ? element("p", { class: "hint" }, "This model has neither parameters nor inputs to move.") : null;
@@ -138,8 +141,11 @@ export class Live {
       if (answer.run !== this.current) [this.current, this.at] = [answer.run, 0];
       const begins = this.at === 0 && rows.length > 0;
       this.at += rows.length / this.run.columns.length;
-      if (rows.length > 0 || answer.summary) this.onNews({ begins, rows, scene: begins ? (answer.scene ?? null) : null, summary: answer.summary ?? null, done: answer.done });
-      if (begins) this.milliseconds = performance.now() - this.asked;
+      if (rows.length > 0 || answer.summary) this.onNews({ begins, anew: begins && this.anew, rows, scene: begins ? (answer.scene ?? null) : null, summary: answer.summary ?? null, done: answer.done });
+      if (begins) {
+        this.milliseconds = performance.now() - this.asked;
+        this.anew = false;
+      }
       const ended = answer.summary && answer.summary.status !== "done" && !answer.summary.status.startsWith("ended");
       this.state.classList.toggle("bad", Boolean(ended));
       this.state.textContent = ended ? answer.summary!.status : this.model.paced ? (answer.done ? "the run has ended" : "running by the clock") : `answered in ${this.milliseconds.toFixed(0)} ms`;
