@@ -1,9 +1,9 @@
 // What one can do with the report page: units, forces, bodies, distances, films, spectra, several runs.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { close, complaints, launch, linkwork, models, open, page, picture, readCsv, run, saved, screenPlace, time } from "./browser.mjs";
+import { close, complaints, drawnByRsvg, launch, linkwork, models, open, page, picture, probed, readCsv, run, saved, screenPlace, time } from "./browser.mjs";
 
 before(async () => {
   await launch();
@@ -61,11 +61,11 @@ test("a spectrum has its peak where the motion has its frequency, and phase plot
   // A pendulum of small swing: the frequency of its angle is that of theory.
   await open(run("pendulum", "swing", "--end", "40"));
   const one = page.locator(".pane").first();
-  await one.getByLabel("Horizontal axis").selectOption({ label: "over frequency" });
-  assert.match(await axisLabels(one), /frequency \(Hz\); amplitude of q\./);
-  const peak = parseFloat((await one.locator(".value").first().textContent()).replace(/[^\d.]*/, ""));
-  const rows = readCsv("swing");
   const name = (await one.locator(".chip span").first().textContent()).trim();
+  await one.getByLabel("Horizontal axis").selectOption({ label: "over frequency" });
+  assert.match(await axisLabels(one), /; frequency \(Hz\); amplitude of \S+ \(rad\)$/);
+  const [, peak] = /most at ([\d.]+).Hz/.exec(await one.locator(".value").first().textContent()).map(Number);
+  const rows = readCsv("swing");
   const crossings = rows.flatMap((row, k) => (k > 0 && rows[k - 1][name] < 0 && row[name] >= 0 ? [row.t] : []));
   const measured = (crossings.length - 1) / (crossings[crossings.length - 1] - crossings[0]);
   assert.ok(Math.abs(peak - measured) < 1.5 / 40, `${peak} Hz is not ${measured} Hz`);
@@ -86,6 +86,24 @@ test("a plot is saved as vectors, with its names as text", async () => {
   assert.ok(svg.includes("t (s)") && !svg.includes("<img") && !svg.includes("<script"));
   const parsed = await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror") === null, svg);
   assert.ok(parsed);
+  const png = drawnByRsvg("plot.svg", svg);
+  if (png) assert.ok(readFileSync(png).length > 2000, "librsvg draws nothing");
+  assert.deepEqual(complaints, []);
+});
+
+test("what differs by rounding only is drawn as a line, on an axis that can be read", async () => {
+  await four();
+  await page.evaluate(() => {
+    const { plots } = linkwork;
+    plots.derive([{ name: "nearly four", unit: "m", compute: (one) => Float64Array.from(one.time, (_, k) => 4 + (k % 3) * 4e-16) }]);
+    plots.show("Nearly", ["nearly four"]);
+  });
+  const [low, high] = await page.evaluate(() => {
+    const { min, max } = linkwork.plots.panes.at(-1).plot.scales.y;
+    return [min, max];
+  });
+  assert.ok(low < 3.9 && high > 4.1 && high < 10, `${low} to ${high}`);
+  assert.deepEqual(complaints, []);
 });
 
 test("forces are drawn to scale, by sort", async () => {
@@ -211,6 +229,9 @@ test("films are GIF and video files", async () => {
   assert.equal(gif.subarray(0, 6).toString(), "GIF89a");
   assert.equal(gif.readUInt16LE(6), 360);
   assert.equal(gif[gif.length - 1], 0x3b);
+  const height = gif.readUInt16LE(8);
+  const seen = probed("film.gif", gif);
+  if (seen) assert.deepEqual(seen, [360, height, 5]);
   // Read back by the browser's own decoders.
   const frames = await page.evaluate(async (base64) => {
     const data = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -223,7 +244,15 @@ test("films are GIF and video files", async () => {
   assert.deepEqual(frames, [5, 360]);
   const webm = await film("webm");
   assert.equal(webm.readUInt32BE(0), 0x1a45dfa3);
-  assert.ok(webm.length > 1000);
+  const film_seen = probed("film.webm", webm);
+  if (film_seen) assert.deepEqual(film_seen, [360, 2 * Math.round(height / 2), 5]);
+  // Browsers that make no MP4 do not offer it.
+  if (await page.getByLabel("Format").locator("option[value=mp4]").count()) {
+    const mp4 = await film("mp4");
+    assert.equal(mp4.subarray(4, 8).toString(), "ftyp");
+    const recorded = probed("film.mp4", mp4);
+    if (recorded) assert.ok(recorded[0] === 360 && recorded[2] >= 2, String(recorded)); // recorded as it plays: some frames may be missed
+  }
   assert.ok(await page.locator(".viewport canvas").isVisible());
   assert.deepEqual(complaints, []);
 });
@@ -302,6 +331,37 @@ test("modes are moved, one after the other", async () => {
   const shape = modes[1].shape;
   const largest = Math.max(...Object.values(shape).map(Math.abs));
   for (const [name, value] of Object.entries(shape)) assert.ok(Math.abs(swings[name] - value / largest) < 1e-2, `${name}: ${swings[name]}`);
+  assert.deepEqual(complaints, []);
+});
+
+test("meshes are drawn where their file has them", async () => {
+  // A tetrahedron of 1 m, moved by 2 m along x of its link.
+  const corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]];
+  const facet = (...which) => `facet normal 0 0 0\nouter loop\n${which.map((k) => `vertex ${corners[k].join(" ")}`).join("\n")}\nendloop\nendfacet`;
+  writeFileSync("tetrahedron.stl", `solid t\n${[facet(0, 2, 1), facet(0, 1, 3), facet(0, 3, 2), facet(1, 2, 3)].join("\n")}\nendsolid t\n`);
+  writeFileSync(
+    "meshed.urdf",
+    `<robot name="meshed"><link name="base"/>
+     <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+       <visual><origin xyz="2 0 0"/><geometry><mesh filename="tetrahedron.stl"/></geometry><material name="red"><color rgba="1 0 0 1"/></material></visual></link>
+     <joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>`,
+  );
+  await open(run("meshed.urdf", "meshed", "--end", "0.1"));
+  const box = await page.evaluate(() => {
+    const [mechanism] = linkwork.view.mechanisms;
+    let found = null;
+    mechanism.root.traverse((object) => {
+      if (object.isMesh && object.material.color?.r > 0.9 && object.material.color?.g < 0.1) {
+        object.updateWorldMatrix(true, false);
+        object.geometry.computeBoundingBox();
+        const { min, max } = object.geometry.boundingBox.clone().applyMatrix4(object.matrixWorld);
+        found = [min, max].map((corner) => corner.toArray());
+      }
+    });
+    return found;
+  });
+  assert.ok(box, "there is no mesh of that colour");
+  [2, 0, 0, 3, 1, 1].forEach((value, k) => assert.ok(Math.abs(box.flat()[k] - value) < 1e-3, String(box)));
   assert.deepEqual(complaints, []);
 });
 

@@ -143,7 +143,10 @@ async function recordedFilm(frames: Frames, choice: FilmChoice, type: string, go
   const begun = performance.now();
   for (let k = 0; k < frames.count; k++) {
     frames.draw(k);
-    if (!go((k + 1) / frames.count)) return null;
+    if (!go((k + 1) / frames.count)) {
+      recorder.stop();
+      return null;
+    }
     await new Promise((done) => setTimeout(done, Math.max(0, begun + (1000 * (k + 1)) / choice.rate - performance.now())));
   }
   recorder.stop();
