@@ -24,7 +24,7 @@ const changed = async (act, what) => {
 test("plots open with what the model is about, and all axes have units", async () => {
   await four();
   const titles = await page.locator(".panel-plots, #panel-plots").locator("h3").allTextContents();
-  assert.deepEqual(titles, ["Driven joints", "Loads", "Sensors", "Energy"].filter((title) => titles.includes(title)));
+  assert.deepEqual(titles, ["Driven joints", "Loads", "Power", "Sensors", "Energy"].filter((title) => titles.includes(title)));
   assert.ok(titles.includes("Driven joints") && titles.includes("Energy"));
   for (const label of await page.locator(".area canvas").evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label"))))
     assert.match(label, /; t \(s\); .*\((rad|°|m|N|N·m|W|J|m\/s|rad\/s|m or rad|m\/s or rad\/s|unit of the model|no unit)\)/);

@@ -59,7 +59,7 @@ export function suggestPlots(run: Run): Suggestion[] {
 
   const panes: Suggestion[] = [
     { title: driven.length > 0 ? "Driven joints" : "Joints", columns: motion },
-    { title: "Loads", columns: loads.length > 0 ? ofOneUnit(run, loads) : ofOneUnit(run, powers) },
+    loads.length > 0 ? { title: "Loads", columns: ofOneUnit(run, loads) } : { title: "Power", columns: ofOneUnit(run, powers) },
     { title: "Sensors", columns: ofOneUnit(run, sensors) },
     { title: "Inputs", columns: inputs },
     { title: "Energy", columns: energies },
