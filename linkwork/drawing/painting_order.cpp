@@ -299,7 +299,10 @@ class Ordering {
       const auto met = std::ranges::find(way, at);
       if (met != way.end()) return {met, way.end()};
       way.push_back(at);
-      at = *std::ranges::find_if(faces_[at].behind, [&](std::size_t other) { return !faces_[other].painted_already; });
+      const auto& behind = faces_[at].behind;
+      const auto next = std::ranges::find_if(behind, [&](std::size_t other) { return !faces_[other].painted_already; });
+      if (next == behind.end()) return {at};
+      at = *next;
     }
   }
 

@@ -31,7 +31,7 @@ test("plots open with what the model is about, and all axes have units", async (
   assert.match(await axisLabels(pane("Driven joints")), /^q\.theta, .*angle \(rad\)/);
   assert.doesNotMatch(titles.join(), /error/i);
   await page.getByRole("tab", { name: "Errors" }).click();
-  assert.match(await axisLabels(pane("Constraint error, positions")), /error\.position/);
+  assert.match(await axisLabels(pane("Position error")), /error\.position/);
   assert.deepEqual(complaints, []);
 });
 

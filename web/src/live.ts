@@ -9,7 +9,8 @@ interface Answer {
   done: boolean;
   error?: string;
   columns?: string[]; // with the first rows of a run
-  scene?: Scene;
+  scene_id?: number;
+  scene?: Scene; // unless it is the one that is here
   summary?: Summary;
 }
 
@@ -36,6 +37,7 @@ export class Live {
   private readonly state = element("output", { class: "hint", role: "status" });
   private current = -1; // the run that rows are taken from
   private at = 0; // rows of it that are here
+  private scene: number; // the scene that is here
   private anew = true;
   private wanted = false; // something was moved since it was last asked
   private asking = false;
@@ -48,6 +50,7 @@ export class Live {
     private readonly onNews: (news: LiveNews) => void,
   ) {
     const { parameters, inputs, paced } = model;
+    this.scene = model.scene;
     const rows = [
       ...parameters.map(({ name, value, start, whole }) => this.slider(`p.${name}`, name, value, start, whole)),
       ...inputs.filter((input) => !input.recorded).map(({ name, value }) => this.slider(`u.${name}`, name, value, value, false)),
@@ -112,7 +115,7 @@ export class Live {
     for (;;) {
       const fresh = this.wanted;
       this.wanted = false;
-      const target = fresh ? `run?${this.query(this.sliders)}` : `more?run=${this.current}&from=${this.at}`;
+      const target = fresh ? `run?scene=${this.scene}&${this.query(this.sliders)}` : `more?scene=${this.scene}&run=${this.current}&from=${this.at}`;
       const done = await this.ask(target);
       if (done && !this.wanted) break;
     }
@@ -140,6 +143,7 @@ export class Live {
       const rows = new Float64Array(buffer.slice(4 + length));
       if (answer.run !== this.current) [this.current, this.at] = [answer.run, 0];
       const begins = this.at === 0 && rows.length > 0;
+      if (begins && answer.scene) this.scene = answer.scene_id!;
       this.at += rows.length / this.run.columns.length;
       if (rows.length > 0 || answer.summary) this.onNews({ begins, anew: begins && this.anew, rows, scene: begins ? (answer.scene ?? null) : null, summary: answer.summary ?? null, done: answer.done });
       if (begins) {

@@ -72,8 +72,8 @@ export function suggestPlots(run: Run): Suggestion[] {
 export function suggestErrors(run: Run): Suggestion[] {
   const panes: Suggestion[] = [];
   for (const [title, name] of [
-    ["Constraint error, positions", "error.position"],
-    ["Constraint error, velocities", "error.velocity"],
+    ["Position error", "error.position"],
+    ["Velocity error", "error.velocity"],
   ])
     if (run.has(name) && changes(run, name)) panes.push({ title, columns: [name], log: true });
   const others = run.columns.filter((name) => name.startsWith("error.") && !["error.position", "error.velocity"].includes(name) && changes(run, name));
