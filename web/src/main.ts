@@ -179,7 +179,9 @@ class Page {
       return;
     }
     try {
-      const view = new View(this.viewport, this.runs, findLayout(this.runs[0]));
+      const [layout, ...others] = this.runs.map(findLayout);
+      others.forEach(({ bounds }, k) => this.runs[k + 1].rows > 0 && layout.bounds.union(bounds));
+      const view = new View(this.viewport, this.runs, layout);
       this.view = view;
       new ViewControls(this.viewport, view, this.runs, this.player, this.plots, () => this.openTab(0));
     } catch (error) {
