@@ -36,7 +36,7 @@ row with its reason. A sweep that was stopped or killed goes on with the same co
 Examples:
   linkwork sweep four_bar --grid torque=0:8:9 --measure "swing=max(q.phi)-min(q.phi)" --end 2
   linkwork sweep four_bar --sample "torque=normal(6,0.5)" --sample "l1=uniform(0.9,1.1)" --runs 200 --sampling sobol --measure "final(q.theta)" --keep q --end 1
-  mpirun -n 4 linkwork sweep rover --sample "sprung=normal(600,20)" --runs 1000 --measure "max(energy.kinetic)" --end 1)text";
+  mpirun -n 4 linkwork sweep rover --sample "sprung=normal(2400,100)" --runs 1000 --measure "max(energy.kinetic)" --end 1)text";
 
 struct SweepOptions {
   EnsembleOptions common;
