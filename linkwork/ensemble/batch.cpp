@@ -193,8 +193,8 @@ void Batch::set_state(std::span<const double> q, std::span<const double> v, cons
     const std::size_t k = place[static_cast<std::size_t>(i)];
     parts_->attempt(i, [&](Run& run) {
       State state = run.state();
-      std::ranges::copy(q.subspan(k * nq, nq), state.q.begin());
-      std::ranges::copy(v.subspan(k * nv, nv), state.v.begin());
+      state.q = Eigen::Map<const VecX<double>>(q.data() + k * nq, static_cast<Eigen::Index>(nq));
+      state.v = Eigen::Map<const VecX<double>>(v.data() + k * nv, static_cast<Eigen::Index>(nv));
       run.set_state(state);
     });
     parts_->read_state(i);

@@ -69,8 +69,8 @@ void run_to_end(const EnsembleModel& model, const EnsembleQuestion& question, co
     rows.emplace(question, ready, spec, as_written, run);
     return Observer{.whole_row = [&](std::span<const double> row) { rows->add(row); }, .go_on = go_on};
   });
-  run.status = summary.status;
   run.done = summary.completed;
+  run.status = run.done && summary.status != "done" ? "done, " + summary.status : summary.status;
   run.interrupted = summary.status == kInterrupted;
   run.constraint_error = summary.position_error_max;
   run.energy_drift = summary.energy_drift;

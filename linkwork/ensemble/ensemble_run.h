@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "linkwork/ensemble/ensemble_model.h"
@@ -23,7 +24,7 @@ struct EnsembleQuestion {
 struct EnsembleRun {
   bool done = false;
   bool interrupted = false;
-  std::string status;  // "done", or why it is not
+  std::string status;  // "done", "done, ended at ... by event ...", or why it is not
   std::vector<double> measures;
   double constraint_error, energy_drift;  // NaN: it did not begin
   std::vector<double> kept;               // row by row: t, then the columns
@@ -33,6 +34,9 @@ struct EnsembleRun {
   std::string packed() const;
   static EnsembleRun unpacked(std::string_view bytes);
 };
+
+/// Whether a status is that of a run that came to its end.
+inline bool is_done(std::string_view status) { return status == "done" || status.starts_with("done, "); }
 
 /// Runs the model with these values, as 'linkwork run --set' would. What cannot be run is an answer, too: nothing is thrown but
 /// for programming errors.

@@ -97,11 +97,7 @@ class ModelFit {
     if (wanted.empty()) throw InputError(place, "there is no column beside t", "columns of the model, such as q.JOINT");
     const std::vector<std::string> known = model_.columns();
     for (const auto& [name, column] : wanted) {
-      if (std::ranges::find(known, column) == known.end()) {
-        const std::string hint =
-            request_.fit_columns.empty() ? "column of the model, or choose by --fit-columns," : "column of the model";
-        throw unknown_name(place, hint, column, known);
-      }
+      if (std::ranges::find(known, column) == known.end()) throw unknown_name(place, "column of the model", column, known);
       DataColumns data = read_columns(text, request_.fit, {"t", place}, {name, place});
       optimum_.times = std::move(data.x);
       optimum_.columns.push_back({.name = name,

@@ -79,7 +79,10 @@ class MeasureGoal {
   void run() {
     VecX<double> x = scaled_start(optimum_.parameters);
     const double first = value_at(x);
-    if (stopped()) return;
+    if (stopped()) {
+      optimum_.interrupted = true, optimum_.status = kInterrupted;
+      return;
+    }
     if (std::isnan(first)) throw SimulationError("the model does not run as it is: " + optimum_.history.front().status);
     optimum_.start_value = sign_ * first;
     best_ = worst_ = first, best_x_ = x;
@@ -159,17 +162,18 @@ class MeasureGoal {
       changed[static_cast<std::size_t>(std::ranges::find(question_.parameters, name) - question_.parameters.begin())] = value;
       return model_.read(question_.parameters, changed);
     };
-    return find_sensitivities(model_.read(question_.parameters, values), {optimum_.text}, question_.parameters, {}, "auto", known,
+    return find_sensitivities(model_.read(question_.parameters, values), {gradient_of_}, question_.parameters, {}, "auto", known,
                               remake, go_on_);
   }
 
   /// Whether the library knows the derivatives of this measure.
   bool uses_gradient(const VecX<double>& x) {
-    if (request_.method == "bobyqa" || (request_.method == "global" && worst_ == best_)) return false;
+    if (request_.method == "bobyqa") return false;
     using Kind = RunMeasure::Kind;
     Kind kind = Kind::kFinal;
     std::string column, why = "derivatives are known of final, max, min and integral of one column";
     if (question_.measures.front().is_plain(kind, column) && kind != Kind::kMean && kind != Kind::kRms && kind != Kind::kFirst) {
+      gradient_of_ = fmt::format("{}({})", RunMeasure::word(kind), column);
       try {
         sensitivities(x);
         return true;
@@ -212,6 +216,7 @@ class MeasureGoal {
   EnsembleQuestion question_;
   double sign_, best_ = std::numeric_limits<double>::infinity(), worst_ = -std::numeric_limits<double>::infinity();
   VecX<double> best_x_;
+  std::string gradient_of_;  // the measure as sensitivities have it
   long failed_ = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -86,6 +87,8 @@ class RunMeasure::Parser {
   /// A word, with what stands in parentheses after it if it is a function; where to go on.
   std::size_t add_word(std::string_view text, std::size_t begin, std::size_t end, std::string& rest) {
     const std::string_view word = text.substr(begin, end - begin);
+    if (word == "m" && end < text.size() && text[end] == '.')  // what reductions are called below
+      throw InputError(place_, "'m' is no column", kForms);
     const std::size_t open = text.find_first_not_of(" \t", end);
     if (open == text.npos || text[open] != '(') {
       rest += word;
@@ -159,6 +162,10 @@ RunMeasure::RunMeasure(const std::string& text, const std::vector<std::string>& 
   const Place place{"--measure " + text, 0, 0};
   if (has_name && name_.empty()) throw InputError(place, "the name is empty", kForms);
   Parser(*this, columns, place).parse(text_);
+}
+
+std::string RunMeasure::word(Kind kind) {
+  return std::string(std::ranges::find(kKinds, kind, &std::pair<std::string_view, Kind>::second)->first);
 }
 
 bool RunMeasure::is_plain(Kind& kind, std::string& column) const {

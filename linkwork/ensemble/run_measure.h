@@ -22,6 +22,7 @@ class RunMeasure {
   const std::vector<std::string>& columns() const { return columns_; }
 
   enum class Kind { kMin, kMax, kMean, kRms, kFinal, kIntegral, kFirst };
+  static std::string word(Kind kind);  // "max"
   /// If it is one of these, of one column: which, and of what.
   bool is_plain(Kind& kind, std::string& column) const;
 

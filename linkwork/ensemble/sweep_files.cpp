@@ -90,7 +90,7 @@ bool SweepFiles::resume() {
   std::uint64_t size = 0, kept_size = 0;
   read_csv_rows(folder_ / "sweep.csv", [&](const std::vector<std::string>& fields, std::uint64_t end) {
     if (size == 0 ? fields != columns : fields.size() != columns.size() || fields[0] != std::to_string(done_ + 1)) return false;
-    if (size > 0) ++done_, failed_ += fields[status] == "done" ? 0 : 1;
+    if (size > 0) ++done_, failed_ += is_done(fields[status]) ? 0 : 1;
     size = end;
     return true;
   });

@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "linkwork/ensemble/csv_rows.h"
 #include "linkwork/ensemble/envelopes.h"
@@ -62,7 +63,7 @@ void SweepSummary::read_rows() {
     if (std::exchange(is_header, false)) return true;
     const long run = ++runs_;
     const std::string& status = fields[1 + parameters];
-    const bool done = status == "done";
+    const bool done = is_done(status);
     if (!done) {
       ++failed_;
       if (failures_.size() < kMostFailures) failures_.push_back({run, status});

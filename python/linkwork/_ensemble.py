@@ -3,6 +3,7 @@
 import csv
 import os
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +67,9 @@ class Sweep:
         self._kept = self._read_kept(Path(folder) / "kept.csv") if self.kept_columns else None
 
     def _read_kept(self, file):
-        values = np.genfromtxt(file, delimiter=",", skip_header=1, ndmin=2).reshape(-1, 2 + len(self.kept_columns))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of files without rows
+            values = np.genfromtxt(file, delimiter=",", skip_header=1, ndmin=2).reshape(-1, 2 + len(self.kept_columns))
         names = ("t", *self.kept_columns)
         ends = np.searchsorted(values[:, 0], np.arange(1, len(self) + 1), side="right")
         rows = np.split(values[:, 1:], ends[:-1])
@@ -75,7 +78,7 @@ class Sweep:
     @property
     def done(self):
         """Which runs came to their end: an array of bool."""
-        return np.array([status == "done" for status in self.status])
+        return np.array([status.startswith("done") for status in self.status])
 
     @property
     def kept(self):

@@ -56,13 +56,19 @@ py::tuple swept(const Mechanism& model, const py::dict& request, const py::dict&
     const cli::ResultFolder locked(folder, "");
     SweepFiles files(sweep, folder, settings_text(options), command_of(model, options), restart);
     const auto tell = [&] { with_python([&] { progress(files.done(), sweep.runs()); }); };
-    const bool whole = sweep.run(
-        files.done(),
-        [&](const SweepRow& row) {
-          files.write(row);
-          if (!progress.is_none()) tell();
-        },
-        [&] { return interruption.go_on(); });
+    bool whole = false;
+    try {
+      whole = sweep.run(
+          files.done(),
+          [&](const SweepRow& row) {
+            files.write(row);
+            if (!progress.is_none()) tell();
+          },
+          [&] { return interruption.go_on(); });
+    } catch (const PythonError&) {
+      files.flush();  // what is done is done
+      throw;
+    }
     if (whole && with_page)
       files.finish();
     else
@@ -162,8 +168,10 @@ class LiveBatch {
       return values;
     }
     const auto numbers = given.cast<Array>();
-    const VecX<double> all = vector(numbers, static_cast<py::ssize_t>(some.size() * width), what);
-    return {all.data(), all.data() + all.size()};
+    if (static_cast<std::size_t>(numbers.size()) != some.size() * width)
+      throw InputError({what, 0, 0}, "has the wrong shape",
+                       std::to_string(some.size()) + " x " + std::to_string(width) + " numbers");
+    return {numbers.data(), numbers.data() + numbers.size()};
   }
 
   std::unique_ptr<Batch> batch_;

@@ -21,7 +21,8 @@ export function section(title: string, hint: string, ...children: (Node | null)[
 }
 
 export function table(label: string, titles: string[], rows: HTMLTableRowElement[]): HTMLElement {
-  const head = titles.map((title) => element("th", { scope: "col" }, title));
+  const isNumber = (k: number) => rows[0]?.cells[k]?.classList.contains("number");
+  const head = titles.map((title, k) => element("th", { scope: "col", class: isNumber(k) ? "number" : undefined }, title));
   return element(
     "div",
     { class: "wide", tabindex: 0, role: "region", "aria-label": label },

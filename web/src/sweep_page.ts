@@ -42,6 +42,9 @@ export interface Sweep {
 const MOST_SERIES = 7;
 const BEST = 12;
 
+/** An event may have ended it. */
+const isDone = (status: string) => /^done(,|$)/.test(status);
+
 /** From blue to red. */
 const shade = (part: number) => `hsl(${Math.round(220 - 210 * part)} 70% 50%)`;
 
@@ -186,11 +189,11 @@ export class SweepPage {
     const line = (name: string) => element("tr", {}, element("th", { scope: "row" }, name), element("td", { class: "number" }, number(value(name), 9)));
     const parameters = this.data.parameters.map((one): [string, number] => [one.name, value(one.name)!]);
     const folder = `runs/${String(run).padStart(6, "0")}`;
-    const links = this.data.folders && this.data.row_status[row] === "done" ? element("p", {}, element("a", { href: `${folder}/trajectory.csv` }, "its trajectory"), `; 'linkwork report ${folder}' draws it`) : null;
+    const links = this.data.folders && isDone(this.data.row_status[row]) ? element("p", {}, element("a", { href: `${folder}/trajectory.csv` }, "its trajectory"), `; 'linkwork report ${folder}' draws it`) : null;
     this.opened.hidden = false;
     this.opened.replaceChildren(
       element("div", { class: "section-head" }, element("h2", {}, `Run ${run}`), element("button", { class: "small", "aria-label": "Close", onclick: () => (this.opened.hidden = true) }, "✕")),
-      element("p", { class: this.data.row_status[row] === "done" ? "hint" : "outcome" }, this.data.row_status[row]),
+      element("p", { class: isDone(this.data.row_status[row]) ? "hint" : "outcome" }, this.data.row_status[row]),
       element("table", {}, element("tbody", {}, ...[...this.names, "constraint_error", "energy_drift"].map(line))),
       links ?? "",
       element("p", { class: "hint" }, "To run it alone, with all its results:"),
