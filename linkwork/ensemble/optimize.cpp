@@ -71,7 +71,7 @@ class MeasureGoal {
         tell_(tell),
         sign_(request.maximize.empty() ? 1 : -1) {
     const std::string& text = sign_ > 0 ? request.minimize : request.maximize;
-    question_.measures = parse_measures({text}, model.columns(), {});
+    question_.measures.emplace_back(text, model.columns(), sign_ > 0 ? "--minimize" : "--maximize");
     for (const Optimum::Parameter& each : optimum.parameters) question_.parameters.push_back(each.name);
     optimum_.text = question_.measures.front().text();
   }

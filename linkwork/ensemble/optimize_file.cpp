@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "linkwork/ensemble/optimize.h"
-#include "linkwork/io/json_text.h"
 
 namespace linkwork {
 namespace {

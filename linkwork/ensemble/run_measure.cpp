@@ -154,12 +154,12 @@ class RunMeasure::Parser {
   Vocabulary columns_;
 };
 
-RunMeasure::RunMeasure(const std::string& text, const std::vector<std::string>& columns) {
+RunMeasure::RunMeasure(const std::string& text, const std::vector<std::string>& columns, const std::string& option) {
   const std::size_t equals = text.find('='), open = text.find('(');
   const bool has_name = equals < open && equals + 1 < text.size() && text[equals + 1] != '=';
   text_ = trimmed(has_name ? std::string_view(text).substr(equals + 1) : std::string_view(text));
   name_ = has_name ? trimmed(std::string_view(text).substr(0, equals)) : text_;
-  const Place place{"--measure " + text, 0, 0};
+  const Place place{option + " " + text, 0, 0};
   if (has_name && name_.empty()) throw InputError(place, "the name is empty", kForms);
   Parser(*this, columns, place).parse(text_);
 }

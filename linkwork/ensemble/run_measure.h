@@ -13,8 +13,8 @@ namespace linkwork {
 /// first(...) is the time of the first row at which a condition holds, or NaN.
 class RunMeasure {
  public:
-  /// Throws InputError; `columns` are those of the model.
-  RunMeasure(const std::string& text, const std::vector<std::string>& columns);
+  /// Throws InputError; `columns` are those of the model, `option` stands in messages.
+  RunMeasure(const std::string& text, const std::vector<std::string>& columns, const std::string& option = "--measure");
 
   const std::string& name() const { return name_; }
   const std::string& text() const { return text_; }

@@ -74,11 +74,11 @@ TEST(RandomNumbers, NormalQuantilesAreThoseOfAnotherProgram) {
                                                      {0.3, -0.5244005127080409},  {0.5, 0.0},
                                                      {0.9, 1.2815515655446004},   {0.99999, 4.264890793923841}};
   for (const auto& [p, x] : known) EXPECT_NEAR(normal_quantile(p), x, 1e-14 * std::max(1.0, std::abs(x))) << p;
-  for (double p = 0.001; p < 1.0; p += 0.001) EXPECT_NEAR(0.5 * std::erfc(-normal_quantile(p) / std::sqrt(2.0)), p, 1e-15);
+  for (double p = 0.001; p < 1.0; p += 0.001) EXPECT_NEAR(0.5 * std::erfc(-normal_quantile(p) / std::sqrt(2.0)), p, 4e-15);
 }
 
 TEST(RandomNumbers, ExponentialsAreThoseOfTheStandardLibraryToRounding) {
-  for (double x = -700.0; x < 700.0; x += 0.37) EXPECT_NEAR(portable_exp(x) / std::exp(x), 1.0, 1e-15) << x;
+  for (double x = -700.0; x < 700.0; x += 0.37) EXPECT_NEAR(portable_exp(x) / std::exp(x), 1.0, 3e-15) << x;
   EXPECT_EQ(portable_exp(-1e4), 0.0);
   EXPECT_EQ(portable_exp(1e4), HUGE_VAL);
   EXPECT_TRUE(std::isnan(portable_exp(NAN)));
