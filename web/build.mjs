@@ -69,6 +69,7 @@ const pages = [
   { name: "report", title: "Linkwork report", script: "src/main.ts", style: "src/style.css", packed: true },
   { name: "study", title: "Linkwork study", script: "src/study.ts", style: "src/study.css" },
   { name: "compare", title: "Linkwork comparison", script: "src/compare.ts", style: "src/compare.css" },
+  { name: "ensemble", title: "Linkwork ensemble", script: "src/ensemble.ts", style: "src/ensemble.css" },
 ];
 
 async function build({ title, packed, ...entries }) {
