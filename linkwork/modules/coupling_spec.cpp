@@ -99,8 +99,7 @@ void CouplingSpec::use(const Expression& expression) {
       spec_.inputs.push_back(*input);
       spec_.inputs.back().is_copy = true;
     } else if (variable.starts_with("z.")) {
-      throw InputError(plan_.place, fmt::format("'{}' uses the state '{}' of another module", plan_.name, name),
-                       "states within their module, or glue \"none\"");
+      continue;  // all of them were added before
     } else {
       use_sensor(name);
     }
@@ -141,6 +140,12 @@ void CouplingSpec::add(ForceSpec force, const std::string& name) {
   force.name = name;
   spec_.forces.push_back(std::move(force));
   plan_.own.push_back(name);
+}
+
+void CouplingSpec::add(const StateSpec& state) {
+  use(state.rate);
+  spec_.states.push_back(state);
+  spec_.states.back().is_copy = true;
 }
 
 void CouplingSpec::add(const SensorSpec& sensor) {

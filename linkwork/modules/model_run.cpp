@@ -69,7 +69,7 @@ Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, Transport& tra
   if (from != nullptr) simulation.restore(*from);
   Observer observer = prepare({simulation, model, &system, transport});
   if (transport.rank() != 0) return simulation.run(observer);
-  PieceComparison comparison(*model, system.columns(), system.glue_is_exact(), [&system] { return system.whole(); });
+  PieceComparison comparison(*model, system.columns(), system.is_exact(), [&system] { return system.whole(); });
   if (from != nullptr) comparison.resume(from->summary.modules->pretty, from->outputs);
   compare(comparison, observer);
   Summary summary = simulation.run(observer);
