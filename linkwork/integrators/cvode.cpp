@@ -113,7 +113,8 @@ std::unique_ptr<Integrator> make_shared_cvode(const Settings& settings, const Op
 std::vector<CatalogEntry<Integrator>> cvode_methods() {
   return {cvode("cvode-adams", "CVODE: Adams methods of order 1 to 12, own step control, for smooth motion at tight tolerances",
                 false, kMostOrder),
-          cvode("cvode-bdf", "CVODE: backward differentiation of order 1 to 5, own step control, for stiff systems", true, kMostStiffOrder)};
+          cvode("cvode-bdf", "CVODE: backward differentiation of order 1 to 5, own step control, for stiff systems", true,
+                kMostStiffOrder)};
 }
 
 }  // namespace linkwork

@@ -36,7 +36,8 @@ class SharedEquation {
   virtual int first() const = 0;
   virtual int total() const = 0;
   /// Derivatives of a part's rates by its own numbers, with what the others do to it held as it was last evaluated.
-  virtual void own_derivatives(std::size_t part, double t, const VecX<double>& y, const VecX<double>& changes, MatX<double>& J) = 0;
+  virtual void own_derivatives(std::size_t part, double t, const VecX<double>& y, const VecX<double>& changes,
+                               MatX<double>& J) = 0;
   /// Moves the positions of a part along h v, v being its velocities. False: the part does not know how.
   virtual bool displace(std::size_t part, double h, Eigen::Ref<VecX<double>> y) = 0;
 };

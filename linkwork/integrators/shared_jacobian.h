@@ -7,10 +7,10 @@
 
 namespace linkwork {
 
-/// The matrix 1 - gamma df/dy of an equation that ranks share, or one close to it, for the iterations of implicit methods. Systems
-/// of moderate size: all of it, by differences through the evaluation of all, column by column, and factored by every rank for
-/// itself, to the same bits. Larger ones: a block for each part, with what the others do to it held, so that whatever is stiff
-/// inside the parts is met.
+/// The matrix 1 - gamma df/dy of an equation that ranks share, or one close to it, for the iterations of implicit methods.
+/// Systems of moderate size: all of it, by differences through the evaluation of all, column by column, and factored by every
+/// rank for itself, to the same bits. Larger ones: a block for each part, with what the others do to it held, so that whatever is
+/// stiff inside the parts is met.
 class SharedJacobian {
  public:
   SharedJacobian(SharedEquation& equation, const Settings& settings);

@@ -31,8 +31,9 @@ using OwnedLinearSolver = std::unique_ptr<std::remove_pointer_t<SUNLinearSolver>
 using OwnedNonlinearSolver = std::unique_ptr<std::remove_pointer_t<SUNNonlinearSolver>, SundialsDeleter>;
 
 /// What the solvers of SUNDIALS have in common here: each controls its own steps and interpolates, on y = (q, v, work, z, ...),
-/// or on the parts of an equation that ranks share, with quaternions in the space they are embedded in. A step ends where the solver wants. If the state was moved since (by a
-/// projection) less than the tolerances can tell, the solver goes on with its history; if more, it begins anew.
+/// or on the parts of an equation that ranks share, with quaternions in the space they are embedded in. A step ends where the
+/// solver wants. If the state was moved since (by a projection) less than the tolerances can tell, the solver goes on with its
+/// history; if more, it begins anew.
 class SundialsIntegrator : public Integrator {
  public:
   SundialsIntegrator(const Model& model, std::string name);

@@ -24,9 +24,7 @@ AssemblyNumbers::AssemblyNumbers(Workshop& workshop)
   for (const double count : by_rank_) ends_.push_back(end += static_cast<int>(count));
 }
 
-int AssemblyNumbers::first() const {
-  return workshop_.rank() == 0 ? 0 : ends_[static_cast<std::size_t>(workshop_.rank() - 1)];
-}
+int AssemblyNumbers::first() const { return workshop_.rank() == 0 ? 0 : ends_[static_cast<std::size_t>(workshop_.rank() - 1)]; }
 
 double AssemblyNumbers::sum(std::span<const double> by_part) {
   std::ranges::copy(by_part, by_leaf_.begin() + workshop_.placement().begin(workshop_.rank()));

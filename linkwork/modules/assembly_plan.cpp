@@ -34,8 +34,7 @@ class Planner {
     plan_.name = spec_.name;
     plan_.settings = spec_.settings;
     if (spec_.settings.formulation.name != "auto")
-      plan_.settings.stabilization =
-          fitting_stabilization(spec_.settings.formulation, spec_.settings.stabilization, plan_.notes);
+      plan_.settings.stabilization = fitting_stabilization(spec_.settings.formulation, spec_.settings.stabilization, plan_.notes);
     settings_ = plan_.settings;
     refuse_homeless();
     check_sensor_cycles(spec_);
@@ -241,9 +240,8 @@ class Planner {
       return shared_states_.size() > before;
     };
     const auto share_all = [&](const auto& elements) {
-      return std::ranges::count_if(elements, [&](const auto& element) {
-               return module_of(element) == kSeveral && share(states_of(element));
-             }) > 0;
+      return std::ranges::count_if(
+                 elements, [&](const auto& element) { return module_of(element) == kSeveral && share(states_of(element)); }) > 0;
     };
     for (bool more = !spec_.states.empty(); more;) {
       more = false;

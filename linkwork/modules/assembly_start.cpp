@@ -44,7 +44,8 @@ void check_formulation(const Settings& settings, const GlueEntry& entry) {
                      fmt::format("with coordinates 'CE' no constraints are left for the formulation '{}'", formulation.name),
                      "the formulation 'auto', or the coordinates 'TA' or 'FA'");
   if (chosen_entry(formulations(), formulation, "formulation").traits.gives != Equations::kAcceleration)
-    refuse(formulation, "formulation", entry, "which joins accelerations", "a formulation that gives accelerations, such as schur");
+    refuse(formulation, "formulation", entry, "which joins accelerations",
+           "a formulation that gives accelerations, such as schur");
   if (formulation.name == "gauss-ga")  // a search at random
     refuse(formulation, "formulation", entry, "since its answer is not linear in the forces between modules",
            "another formulation, such as schur");
@@ -63,9 +64,10 @@ void check_integrator(const Settings& settings, const GlueEntry& entry) {
   if (entry.traits.own_steps)
     refuse(integrator, "integrator", entry, "which takes the stages of a Runge-Kutta method", "one of " + listed(names));
   refuse(integrator, "integrator", entry, "as it solves the residual of the whole",
-         fmt::format("one of {}; for stiff modules cvode-bdf or arkode, or glue \"gluing\", which steps by Newmark's method or, with "
-                     "its option rho, by the generalized-alpha method",
-                     listed(names)));
+         fmt::format(
+             "one of {}; for stiff modules cvode-bdf or arkode, or glue \"gluing\", which steps by Newmark's method or, with "
+             "its option rho, by the generalized-alpha method",
+             listed(names)));
 }
 
 namespace {

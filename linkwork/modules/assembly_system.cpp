@@ -37,8 +37,8 @@ const GlueEntry& find_glue(const Choice& choice) {
 
 bool AssemblySystem::is_exact() const {
   const Choice& formulation = plan_.settings.formulation;
-  return entry_.traits.exact && (formulation.name == "auto" ||
-                                 chosen_entry(formulations(), formulation, "formulation").traits.exact);
+  return entry_.traits.exact &&
+         (formulation.name == "auto" || chosen_entry(formulations(), formulation, "formulation").traits.exact);
 }
 
 /// The way of stepping that a glue has of its own.

@@ -107,8 +107,8 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::unique_ptr<Workshop> workshop_;
   std::unique_ptr<Glue> glue_;
   std::unique_ptr<AssemblyRows> rows_;
-  std::unique_ptr<AssemblyWatch> watch_;  // only if there is something to watch
-  const Tableau* tableau_ = nullptr;      // of a Runge-Kutta method that steps it; null: another method does, or the glue
+  std::unique_ptr<AssemblyWatch> watch_;      // only if there is something to watch
+  const Tableau* tableau_ = nullptr;          // of a Runge-Kutta method that steps it; null: another method does, or the glue
   std::unique_ptr<AssemblyNumbers> numbers_;  // for other methods
   std::unique_ptr<AssemblyLaws> laws_;        // made when something asks for them
 

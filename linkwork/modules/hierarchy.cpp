@@ -11,7 +11,19 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// At the head of each rank's part of the message: trouble, errors of its modules and of its joints, whose the largest is, and
 /// the ranks of its groups and modules.
-enum Head { kTrouble, kPosition, kVelocity, kSpeed, kJointPosition, kJointVelocity, kWeakest, kWorst, kRank, kInnerRank, kHeadSize };
+enum Head {
+  kTrouble,
+  kPosition,
+  kVelocity,
+  kSpeed,
+  kJointPosition,
+  kJointVelocity,
+  kWeakest,
+  kWorst,
+  kRank,
+  kInnerRank,
+  kHeadSize
+};
 
 int message_size(std::size_t ports) {
   const int six = 6 * static_cast<int>(ports);

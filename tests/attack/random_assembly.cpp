@@ -19,7 +19,8 @@ namespace {
 
 class Cutter {
  public:
-  Cutter(std::uint64_t seed, bool events) : engine_(seed * 0x9E3779B97F4A7C15ull + 17), spec_(random_mechanism(seed)), events_(events) {
+  Cutter(std::uint64_t seed, bool events)
+      : engine_(seed * 0x9E3779B97F4A7C15ull + 17), spec_(random_mechanism(seed)), events_(events) {
     engine_.discard(8);
     spec_.settings.end = 0.03;
     spec_.settings.step = 1e-3;

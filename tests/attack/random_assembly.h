@@ -7,9 +7,9 @@
 
 namespace linkwork::test {
 
-/// A random mechanism cut into modules at random: whatever lies between bodies of different modules becomes a joint, closure, force
-/// or relation between them. Bodies have inertia about all axes, and those that nothing of their own module carries a free joint.
-/// With `events`: stops, dry friction and kicks at random, in modules and between them.
+/// A random mechanism cut into modules at random: whatever lies between bodies of different modules becomes a joint, closure,
+/// force or relation between them. Bodies have inertia about all axes, and those that nothing of their own module carries a free
+/// joint. With `events`: stops, dry friction and kicks at random, in modules and between them.
 Spec random_assembly(std::uint64_t seed, bool events);
 
 /// How a run of its modules differs from the one in one piece.

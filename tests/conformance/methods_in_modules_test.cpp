@@ -56,7 +56,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, DriftControlInModules,
                                          "none"),
                          [](const auto& info) {
                            std::string name = info.param;
-                           std::ranges::replace_if(name, [](char c) { return c == ':' || c == '='; }, '_');
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == ':' || c == '='; }, '_');
                            return name;
                          });
 
@@ -240,7 +241,8 @@ INSTANTIATE_TEST_SUITE_P(Methods, IntegratorOfModules,
                                          "dopri45"),
                          [](const auto& info) {
                            std::string name = info.param;
-                           std::ranges::replace_if(name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
                            return name;
                          });
 

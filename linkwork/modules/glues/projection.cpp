@@ -384,7 +384,9 @@ GlueEntry projection_glue() {
       [](Workshop& workshop, const Options& options) {
         return std::make_unique<ProjectionGlue>(workshop, options.at("sigma"), options.at("master") != 0.0);
       },
-      {.needs_equations = true, .solves_modules = true, .exposes = "its equations of motion: mass matrix, forces, Jacobians, velocities"}};
+      {.needs_equations = true,
+       .solves_modules = true,
+       .exposes = "its equations of motion: mass matrix, forces, Jacobians, velocities"}};
 }
 
 }  // namespace linkwork
