@@ -55,14 +55,7 @@ void CouplingSpec::use_joint(const JointSpec& joint) {
   use_body(joint.parent.body);
   use_body(joint.child.body);
   plan_.read_only.push_back(joint.name);
-  if (joint.type == "free") {
-    if (joint.parent.body != "ground" || !is_identity(joint.parent) || !is_identity(joint.child))
-      throw InputError(
-          joint.place,
-          fmt::format("'{}' uses coordinates of the free joint '{}' of another module, which is not at the origins of "
-                      "the ground and its body",
-                      plan_.name, joint.name),
-          "a sensor in their place, or glue \"none\"");
+  if (joint.type == "free" && joint.parent.body == "ground" && is_identity(joint.parent) && is_identity(joint.child)) {
     JointSpec own = joint;
     own.position.clear();
     own.velocity.clear();
@@ -155,7 +148,7 @@ void CouplingSpec::add(const SensorSpec& sensor) {
 
 CouplingPlan CouplingSpec::finish() {
   for (const std::string& body : plan_.bodies) {
-    const auto is_its = [&](const JointSpec& joint) { return joint.type == "free" && joint.child.body == body; };
+    const auto is_its = [&](const JointSpec& joint) { return joint.type == "free" && !joint.cut && joint.child.body == body; };
     if (std::ranges::any_of(spec_.joints, is_its)) continue;
     JointSpec free;
     free.name = "(" + body + ")";
