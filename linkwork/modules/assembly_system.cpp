@@ -163,7 +163,9 @@ void AssemblySystem::place_modules() {
   make_modules(place(cost, transport_.size()));
   if (transport_.size() == 1) return;
   const Placement better = place(measured_costs(*workshop_, start_), transport_.size());
-  if (better.ends != workshop_->placement().ends) make_modules(better);
+  // Formulations may remember what they were asked: then modules are made anew in any case, as if nothing had been measured.
+  const bool plain = plan_.settings.formulation.name == "auto" && plan_.settings.coordinates.name == "auto";
+  if (!plain || better.ends != workshop_->placement().ends) make_modules(better);
 }
 
 /// At their start.
