@@ -145,6 +145,42 @@ std::map<std::string, std::size_t> places(const std::vector<std::string>& column
 
 Spec random_assembly(std::uint64_t seed, bool events) { return Cutter(seed, events).make(); }
 
+namespace {
+
+struct Way {
+  const char *name, *formulation, *coordinates, *stabilization, *integrator;
+  bool events;
+};
+const std::vector<Way> kWays{
+    {"smooth", "auto", "auto", "projection", "rk4", false},   {"events", "auto", "auto", "projection", "rk4", true},
+    {"post", "auto", "auto", "post:mass=1", "rk4", false},    {"nullspace", "nullspace-qr", "auto", "projection", "rk4", false},
+    {"FA", "auto", "FA", "projection", "rk4", false},         {"CE", "auto", "CE", "projection", "rk4", false},
+    {"bdf", "auto", "auto", "projection", "cvode-bdf", false}};
+
+}  // namespace
+
+const std::vector<std::string>& assembly_modes() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Way& way : kWays) all.emplace_back(way.name);
+    return all;
+  }();
+  return names;
+}
+
+Spec assembly_in(const std::string& mode, std::uint64_t seed) {
+  const auto way = std::ranges::find(kWays, mode, &Way::name);
+  if (way == kWays.end()) throw InputError({}, fmt::format("there is no mode '{}'", mode));
+  Spec spec = random_assembly(seed, way->events);
+  spec.settings.formulation = parse_choice(way->formulation, {});
+  spec.settings.coordinates = parse_choice(way->coordinates, {});
+  spec.settings.stabilization = parse_choice(way->stabilization, {});
+  spec.settings.integrator = parse_choice(way->integrator, {});
+  spec.settings.rtol = 1e-10;
+  spec.settings.atol = 1e-12;
+  return spec;
+}
+
 Comparison compare_with_one_piece(const Spec& spec, double tolerance) {
   Spec one = spec, parts = spec;
   one.settings.glue = {"none", {}, {}};

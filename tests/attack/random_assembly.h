@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "linkwork/model/spec.h"
 
@@ -11,6 +12,10 @@ namespace linkwork::test {
 /// force or relation between them. Bodies have inertia about all axes, and those that nothing of their own module carries a free
 /// joint. With `events`: stops, dry friction and kicks at random, in modules and between them.
 Spec random_assembly(std::uint64_t seed, bool events);
+
+/// Ways to run one, and the assembly that is to be run in one of them.
+const std::vector<std::string>& assembly_modes();
+Spec assembly_in(const std::string& mode, std::uint64_t seed);
 
 /// How a run of its modules differs from the one in one piece.
 struct Comparison {
