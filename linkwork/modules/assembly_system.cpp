@@ -311,6 +311,7 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
   summary.integrator = entry_.traits.own_steps && !tableau_ ? entry_.info.name : plan_.settings.integrator.name;
   summary.glue = entry_.info.name;
   summary.notes = plan_.notes;
+  if (plan_.whole) summary.warnings = plan_.whole->warnings;
   if (const Status status = evaluate(at, rates); !status.ok()) return status;
   if (watch_)
     if (const Status status = watch_->start(at, rates); !status.ok()) return status;
