@@ -38,8 +38,8 @@ class SharedEquation {
   /// Derivatives of a part's rates by its own numbers, with what the others do to it held as it was last evaluated.
   virtual void own_derivatives(std::size_t part, double t, const VecX<double>& y, const VecX<double>& changes,
                                MatX<double>& J) = 0;
-  /// Moves the positions of a part along h v, v being its velocities. False: the part does not know how.
-  virtual bool displace(std::size_t part, double h, Eigen::Ref<VecX<double>> y) = 0;
+  /// Moves the positions of a part along a small displacement, as its velocities are measured. False: the part does not know how.
+  virtual bool displace(std::size_t part, const VecX<double>& change, Eigen::Ref<VecX<double>> y) = 0;
 };
 
 /// Integrators that step what ranks share, beside the Runge-Kutta methods: names of the catalog.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/integrators/newmark_coefficients.h"
 
 namespace linkwork {
 
@@ -21,7 +22,8 @@ class SharedSemiImplicitEuler : public Integrator {
     int first = 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       to.y.segment(first, parts_[i].velocities) = from.y.segment(first, parts_[i].velocities);
-      all = equation_.displace(i, h, to.y.segment(first, parts_[i].size)) && all;
+      moved_ = h * to.y.segment(first + parts_[i].velocities, parts_[i].velocity_count);
+      all = equation_.displace(i, moved_, to.y.segment(first, parts_[i].size)) && all;
       first += parts_[i].size;
     }
     if (equation_.largest(all ? 0.0 : 1.0) == 0.0) return {};
@@ -31,12 +33,14 @@ class SharedSemiImplicitEuler : public Integrator {
  private:
   SharedEquation& equation_;
   std::vector<SharedEquation::Part> parts_;
+  VecX<double> moved_;
 };
 
 }  // namespace
 
 const std::vector<std::string>& shared_integrators() {
-  static const std::vector<std::string> names{"semi-implicit-euler", "cvode-adams", "cvode-bdf", "arkode"};
+  static const std::vector<std::string> names{"semi-implicit-euler", "newmark",   "hht",   "generalized-alpha",
+                                              "cvode-adams",         "cvode-bdf", "arkode"};
   return names;
 }
 
@@ -47,6 +51,7 @@ std::unique_ptr<Integrator> make_shared_integrator(const Settings& settings, Sha
   if (name == "semi-implicit-euler") return std::make_unique<SharedSemiImplicitEuler>(equation);
   const auto& entry = chosen_entry(integrators(), settings.integrator, "integrator");
   const Options options = complete_options(entry.info, settings.integrator);
+  if (is_of_newmark_family(name)) return make_shared_newmark(settings, options, equation);
   return name == "arkode" ? make_shared_arkode(settings, options, equation) : make_shared_cvode(settings, options, equation);
 }
 

@@ -75,10 +75,9 @@ void AssemblyNumbers::own_derivatives(std::size_t part, double t, const VecX<dou
   }
 }
 
-bool AssemblyNumbers::displace(std::size_t part, double h, Eigen::Ref<VecX<double>> y) {
+bool AssemblyNumbers::displace(std::size_t part, const VecX<double>& change, Eigen::Ref<VecX<double>> y) {
   const ModuleEquations* const split = workshop_.modules()[part].module->equations();
-  if (split == nullptr) return false;
-  const VecX<double> change = h * y.segment(split->first_velocity(), split->velocity_count());
+  if (split == nullptr) return change.size() == 0;
   VecX<double> moved = y;
   split->displace(change, moved);
   y = moved;

@@ -20,7 +20,7 @@ class AssemblyNumbers : public SharedEquation {
   int first() const override;
   int total() const override { return ends_.back(); }
   void own_derivatives(std::size_t part, double t, const VecX<double>& y, const VecX<double>& changes, MatX<double>& J) override;
-  bool displace(std::size_t part, double h, Eigen::Ref<VecX<double>> y) override;
+  bool displace(std::size_t part, const VecX<double>& change, Eigen::Ref<VecX<double>> y) override;
 
  private:
   Workshop& workshop_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/newmark_coefficients.h"
 #include "linkwork/integrators/shared_equation.h"
 #include "linkwork/integrators/tableau.h"
 #include "linkwork/modules/glues/catalog.h"
@@ -64,13 +65,20 @@ void check_integrator(const Settings& settings, const GlueEntry& entry) {
   if (entry.traits.own_steps)
     refuse(integrator, "integrator", entry, "which takes the stages of a Runge-Kutta method", "one of " + listed(names));
   refuse(integrator, "integrator", entry, "as it solves the residual of the whole",
-         fmt::format(
-             "one of {}; for stiff modules cvode-bdf or arkode, or glue \"gluing\", which steps by Newmark's method or, with "
-             "its option rho, by the generalized-alpha method",
-             listed(names)));
+         fmt::format("one of {}; for stiff modules cvode-bdf or arkode", listed(names)));
 }
 
 namespace {
+
+/// What is better off in one piece unless a glue is asked for.
+void prefer_one_piece(const Settings& settings) {
+  if (is_of_newmark_family(settings.integrator.name))
+    throw InputError(
+        settings.integrator.place,
+        fmt::format("integrator '{}' solves them there with their multipliers; glue \"hierarchical\" would step them by "
+                    "their accelerations",
+                    settings.integrator.name));
+}
 
 /// Settings that only a system in one piece has a use for.
 void check_settings(const Settings& settings, const GlueEntry& entry) {
@@ -87,6 +95,7 @@ Choice chosen_glue(const Spec& spec, std::vector<std::string>& notes) {
     if (spec.modules.empty()) return {"none", {}, {}};
     try {
       check_settings(spec.settings, glues().front());
+      prefer_one_piece(spec.settings);
       plan_assembly(spec);
     } catch (const InputError& error) {
       const std::string& why = error.message();

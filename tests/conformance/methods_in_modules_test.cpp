@@ -207,7 +207,6 @@ TEST(MethodsInModules, AreRefusedInWords) {
   EXPECT_THAT(refusal("rover_modules", [](Settings& s) { s.formulation = {"gauss-ga", {}, {}}; }), HasSubstr("not linear"));
   EXPECT_THAT(refusal("rover_modules", [](Settings& s) { s.formulation = {"index3", {}, {}}; }), HasSubstr("such as schur"));
   EXPECT_THAT(refusal("rover_modules", [](Settings& s) { s.integrator = {"ida", {}, {}}; }), HasSubstr("cvode-bdf"));
-  EXPECT_THAT(refusal("rover_modules", [](Settings& s) { s.integrator = {"generalized-alpha", {}, {}}; }), HasSubstr("gluing"));
   EXPECT_THAT(refusal("rover_modules",
                       [](Settings& s) {
                         s.glue = {"projection", {}, {}};
@@ -245,6 +244,38 @@ INSTANTIATE_TEST_SUITE_P(Methods, IntegratorOfModules,
                                name, [](char c) { return std::isalnum(c) == 0; }, '_');
                            return name;
                          });
+
+/// Newmark's family steps modules by their accelerations: another method than the one of one piece with its multipliers, of the
+/// same order.
+TEST(ImplicitIntegratorsOfModules, OfNewmarksFamilyConvergeWithOrderTwo) {
+  for (const char* const integrator : {"newmark", "hht", "generalized-alpha"}) {
+    Spec spec = ready("four_bar_modules", 0.4, 0.4);
+    const Rows exact = test::run_in_one_piece(spec);  // rk4
+    spec.settings.integrator = {integrator, {}, {}};
+    spec.settings.glue = {"hierarchical", {}, {}};
+    std::vector<double> errors;
+    for (const double step : {8e-3, 4e-3, 2e-3}) {
+      spec.settings.step = step;
+      const Rows parts = test::run_modules(spec);
+      ASSERT_TRUE(parts.summary.completed) << integrator << ": " << parts.summary.status;
+      errors.push_back(test::largest_difference(parts, exact).first);
+      EXPECT_EQ(test::run_modules(spec, 2).rows, parts.rows) << integrator;
+    }
+    EXPECT_NEAR(std::log2(errors[1] / errors[2]), 2.0, 0.3) << integrator << ' ' << errors[0] << ' ' << errors[2];
+  }
+}
+
+TEST(ImplicitIntegratorsOfModules, OfNewmarksFamilyTakeStiffModules) {
+  Spec spec = test::library_spec("stiff_modules", {{"k", "1e6"}});
+  spec.settings.end = 1.0;
+  spec.settings.step = 0.01;
+  spec.settings.output_every = 0.1;
+  spec.settings.integrator = {"generalized-alpha", {}, {}};
+  spec.settings.glue = {"hierarchical", {}, {}};
+  const KeptRun run = run_model(spec);
+  EXPECT_TRUE(run.summary.completed) << run.summary.status;
+  EXPECT_LT(run.summary.evaluations, 3000);
+}
 
 TEST(ImplicitIntegratorsOfModules, TakeLongStepsWhereModulesAreStiff) {
   Spec spec = test::library_spec("stiff_modules", {{"k", "1e8"}});
