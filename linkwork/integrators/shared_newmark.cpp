@@ -15,7 +15,7 @@ namespace {
 /// Newmark's family on accelerations: (1) to (3) of NewmarkCoefficients with vdot1 = f(t1, q1, v1) as the evaluation of all gives
 /// it, constraints included; what errors of the step leave is drift control's to remove. Other numbers follow by the trapezoidal
 /// rule. Solved for vdot1 by Newton's method with
-///   (4)  F(x) = x - f(q1(x), v1(x)),   F' = 1 - beta' df/dq - gamma' df/dv
+///   (4)  F(x) = x - f(q1(x), v1(x))
 /// whose matrix is found by differences, column by column, factored by every rank for itself, and kept as long as it serves.
 class SharedNewmark : public Integrator {
  public:
@@ -49,7 +49,6 @@ class SharedNewmark : public Integrator {
     if (!continues(from.t, v, h)) a_ = old_, factored_ = false;
     if (std::abs(h - h_) > 1e-9 * h) factored_ = false;
     h_ = h;
-    beta_ = h * h * c_.beta * (1.0 - c_.af) / (1.0 - c_.am);
     gamma_ = h * c_.gamma * (1.0 - c_.af) / (1.0 - c_.am);
     const double speed = 1.0 + equation_.largest(largest(v));
     Status status;
@@ -200,7 +199,7 @@ class SharedNewmark : public Integrator {
   // The step being solved.
   const Moment* from_ = nullptr;
   const VecX<double>* rates_ = nullptr;
-  double h_ = 0.0, beta_ = 0.0, gamma_ = 0.0;
+  double h_ = 0.0, gamma_ = 0.0;
   VecX<double> old_, a1_, d_, x_, rates1_, residual_, change_, numbers_, everything_;
   Moment moved_;
   Eigen::PartialPivLU<MatX<double>> lu_;
