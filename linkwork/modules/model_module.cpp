@@ -135,11 +135,17 @@ class ModelModule : public Module, private ModuleEquations {
       system.update_forces();
       stabilization_->adjust(system.terms());
       if (ported_) return respond_by_probing(response);
-    } else if (change_) {
+    }
+    by_coordinates_ = level != Level::kAcceleration && !by_mass_;
+    if (!by_coordinates_)
+      if (Status status = schur_->respond(system, level); !status.ok()) return status;
+    // What has no mass cannot be measured by it.
+    if (level != Level::kAcceleration && system.work().massless_node != 0) by_coordinates_ = true;
+    if (by_coordinates_) {
+      if (!change_) change_.emplace(model_, model_.units.length);
       change_->respond(system, *schur_, level, response);
       return {};
     }
-    if (Status status = schur_->respond(system, level); !status.ok()) return status;
     schur_->loops().open_response(response.D, response.R);
     if (level == Level::kAcceleration) {
       bias_accelerations(system);
@@ -158,7 +164,7 @@ class ModelModule : public Module, private ModuleEquations {
     schur_->Q = Q;
     if (level == Level::kAcceleration && ported_) {
       if (Status status = solve_ported(); !status.ok()) return status;
-    } else if (level != Level::kAcceleration && change_) {
+    } else if (level != Level::kAcceleration && by_coordinates_) {
       change_->finish(Q, vdot_);
     } else {
       schur_->finish(system, vdot_, lambda_);
@@ -191,10 +197,9 @@ class ModelModule : public Module, private ModuleEquations {
   }
 
   bool measure_changes(bool by_mass, double length) override {
-    if (by_mass)
-      change_.reset();
-    else if (!change_)
-      change_.emplace(model_, length);
+    if (by_mass_ != by_mass) change_.reset();
+    by_mass_ = by_mass;
+    if (!by_mass && !change_) change_.emplace(model_, length);
     return true;
   }
 
@@ -395,7 +400,9 @@ class ModelModule : public Module, private ModuleEquations {
   std::unique_ptr<PortedSchur> only_ports_;  // if something else finds the accelerations,
   PortedFormulation* ported_ = nullptr;      // which is this
   PortedSchur* schur_ = nullptr;
-  std::optional<CoordinateChange> change_;  // if changes are measured by coordinates
+  bool by_mass_ = true;                     // changes of states are measured,
+  bool by_coordinates_ = false;             // or were when it was last asked:
+  std::optional<CoordinateChange> change_;  // then this does
   Solution solution_;                       // of ported_
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Stabilization> stabilization_;
