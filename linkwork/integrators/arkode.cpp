@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/integrators/shared_methods.h"
 #include "linkwork/integrators/sundials.h"
 
 namespace linkwork {
@@ -12,6 +13,8 @@ namespace {
 class Arkode : public SundialsIntegrator {
  public:
   Arkode(const Model& model, int order) : SundialsIntegrator(model, "arkode"), order_(order) {}
+  Arkode(const Settings& settings, SharedEquation& shared, int order)
+      : SundialsIntegrator(settings, shared, "arkode"), order_(order) {}
   ~Arkode() override { ARKStepFree(&solver_); }
 
   int order() const override { return order_; }
@@ -31,9 +34,9 @@ class Arkode : public SundialsIntegrator {
                                   "ARKODE_ESDIRK547L2SA_7_4_5"};
     ARKStepSetTableName(solver_, tables[order_ - 2], "ARKODE_ERK_NONE");
     if (max_step() > 0.0) ARKStepSetMaxStep(solver_, max_step());
-    make_ode_linear_solver(y(), context(), matrix_, linear_);
-    ARKStepSetLinearSolver(solver_, linear_.get(), matrix_.get());
-    if (model().row_count() > 0 || nq() != nv()) ARKStepSetPostprocessStepFn(solver_, put_back);
+    make_linear_solver([&](auto linear, auto matrix) { ARKStepSetLinearSolver(solver_, linear, matrix); },
+                       [&](auto set_up, auto solve) { ARKStepSetPreconditioner(solver_, set_up, solve); });
+    if (has_constraints()) ARKStepSetPostprocessStepFn(solver_, put_back);
   }
 
   static int put_back(realtype t, N_Vector y, void* user_data) {
@@ -59,12 +62,22 @@ class Arkode : public SundialsIntegrator {
   }
 
   int order_;
-  OwnedMatrix matrix_;
-  OwnedLinearSolver linear_;
   void* solver_ = nullptr;
 };
 
+int chosen_order(const Settings& settings, const Options& options) {
+  const auto given = options.find("order");
+  const double order = given == options.end() ? 4.0 : given->second;
+  if (!(order >= 2.0 && order <= 5.0 && order == std::floor(order)))
+    throw InputError(settings.integrator.place, fmt::format("option order of arkode is {:g}", order), "2 to 5");
+  return static_cast<int>(order);
+}
+
 }  // namespace
+
+std::unique_ptr<Integrator> make_shared_arkode(const Settings& settings, const Options& options, SharedEquation& equation) {
+  return std::make_unique<Arkode>(settings, equation, chosen_order(settings, options));
+}
 
 CatalogEntry<Integrator> arkode_method() {
   return {{"arkode",
@@ -72,11 +85,7 @@ CatalogEntry<Integrator> arkode_method() {
            "Gardner2022",
            {{"order", 4.0, "2 to 5"}}},
           [](const Model& model, const Options& options) {
-            const auto given = options.find("order");
-            const double order = given == options.end() ? 4.0 : given->second;
-            if (!(order >= 2.0 && order <= 5.0 && order == std::floor(order)))
-              throw InputError(model.settings.integrator.place, fmt::format("option order of arkode is {:g}", order), "2 to 5");
-            return std::make_unique<Arkode>(model, static_cast<int>(order));
+            return std::make_unique<Arkode>(model, chosen_order(model.settings, options));
           }};
 }
 

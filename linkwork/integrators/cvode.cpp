@@ -5,6 +5,7 @@
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/integrators/shared_methods.h"
 #include "linkwork/integrators/sundials.h"
 
 namespace linkwork {
@@ -18,6 +19,8 @@ class Cvode : public SundialsIntegrator {
  public:
   Cvode(const Model& model, std::string name, bool stiff, int most_order)
       : SundialsIntegrator(model, std::move(name)), stiff_(stiff), most_order_(most_order) {}
+  Cvode(const Settings& settings, SharedEquation& shared, std::string name, bool stiff, int most_order)
+      : SundialsIntegrator(settings, shared, std::move(name)), stiff_(stiff), most_order_(most_order) {}
   ~Cvode() override { CVodeFree(&solver_); }
 
   int order() const override { return most_order_; }
@@ -41,9 +44,9 @@ class Cvode : public SundialsIntegrator {
       CVodeSetNonlinearSolver(solver_, iteration_.get());
       return;
     }
-    make_ode_linear_solver(y(), context(), matrix_, linear_);
-    CVodeSetLinearSolver(solver_, linear_.get(), matrix_.get());
-    if (model().row_count() == 0 && nq() == nv()) return;
+    make_linear_solver([&](auto linear, auto matrix) { CVodeSetLinearSolver(solver_, linear, matrix); },
+                       [&](auto set_up, auto solve) { CVodeSetPreconditioner(solver_, set_up, solve); });
+    if (!has_constraints()) return;
     CVodeSetProjFn(solver_, correction);
     CVodeSetProjErrEst(solver_, SUNFALSE);
   }
@@ -76,30 +79,42 @@ class Cvode : public SundialsIntegrator {
 
   bool stiff_;
   int most_order_;
-  OwnedMatrix matrix_;
-  OwnedLinearSolver linear_;
   OwnedNonlinearSolver iteration_;
   void* solver_ = nullptr;
 };
 
+int chosen_order(const Settings& settings, const Options& options, const std::string& name, int most) {
+  const auto given = options.find("order");
+  const double order = given == options.end() ? most : given->second;
+  if (!(order >= 1.0 && order <= most && order == std::floor(order)))
+    throw InputError(settings.integrator.place, fmt::format("option order of {} is {:g}", name, order),
+                     fmt::format("1 to {}", most));
+  return static_cast<int>(order);
+}
+
+constexpr int kMostStiffOrder = 5, kMostOrder = 12;
+
 CatalogEntry<Integrator> cvode(const char* name, const char* summary, bool stiff, int most_order) {
   return {{name, summary, "Hindmarsh2005", {{"order", static_cast<double>(most_order), "the highest order used"}}},
           [=](const Model& model, const Options& options) {
-            const auto given = options.find("order");
-            const double order = given == options.end() ? most_order : given->second;
-            if (!(order >= 1.0 && order <= most_order && order == std::floor(order)))
-              throw InputError(model.settings.integrator.place, fmt::format("option order of {} is {:g}", name, order),
-                               fmt::format("1 to {}", most_order));
-            return std::make_unique<Cvode>(model, name, stiff, static_cast<int>(order));
+            return std::make_unique<Cvode>(model, name, stiff, chosen_order(model.settings, options, name, most_order));
           }};
 }
 
 }  // namespace
 
+std::unique_ptr<Integrator> make_shared_cvode(const Settings& settings, const Options& options, SharedEquation& equation) {
+  const std::string& name = settings.integrator.name;
+  const bool stiff = name == "cvode-bdf";
+  const int order = chosen_order(settings, options, name, stiff ? kMostStiffOrder : kMostOrder);
+  return std::make_unique<Cvode>(settings, equation, name, stiff, order);
+}
+
 std::vector<CatalogEntry<Integrator>> cvode_methods() {
   return {cvode("cvode-adams", "CVODE: Adams methods of order 1 to 12, own step control, for smooth motion at tight tolerances",
-                false, 12),
-          cvode("cvode-bdf", "CVODE: backward differentiation of order 1 to 5, own step control, for stiff systems", true, 5)};
+                false, kMostOrder),
+          cvode("cvode-bdf", "CVODE: backward differentiation of order 1 to 5, own step control, for stiff systems", true,
+                kMostStiffOrder)};
 }
 
 }  // namespace linkwork

@@ -6,6 +6,7 @@
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/integrators/newmark_coefficients.h"
 #include "linkwork/linalg/pattern_lu.h"
 #include "linkwork/tree/kinematics.h"
 
@@ -20,28 +21,9 @@ namespace {
 ///   (4)  M vdot1 + c = tau + A' lambda,   phi(q1) = 0  [and A v1 = u]
 /// solved for vdot1, lambda [and mu]: index 3, and in brackets the stabilized index 2, where W A0' is diag(M)^-1 A' of the
 /// state at which the Newton matrix was made. Rotations are displaced on their group, so the method has order two there as well.
-struct Coefficients {
-  double am, af, beta, gamma;
-};
-
-Coefficients with_newmark_weights(double am, double af, double gamma) {
-  return {am, af, 0.25 * (gamma + 0.5) * (gamma + 0.5), gamma};
-}
-
-/// rho: what is left of the highest frequencies after a step.
-Coefficients newmark(double rho) { return with_newmark_weights(0.0, 0.0, 0.5 + (1.0 - rho) / (1.0 + rho)); }
-Coefficients hht(double rho) {
-  const double af = (1.0 - rho) / (1.0 + rho);
-  return with_newmark_weights(0.0, af, 0.5 + af);
-}
-Coefficients generalized_alpha(double rho) {
-  const double am = (2.0 * rho - 1.0) / (rho + 1.0), af = rho / (rho + 1.0);
-  return with_newmark_weights(am, af, 0.5 + af - am);
-}
-
 class NewmarkFamily : public Integrator {
  public:
-  NewmarkFamily(const Model& model, std::string name, const Coefficients& c)
+  NewmarkFamily(const Model& model, std::string name, const NewmarkCoefficients& c)
       : name_(std::move(name)),
         c_(c),
         n_(model.tree.nv),
@@ -269,7 +251,7 @@ class NewmarkFamily : public Integrator {
   }
 
   std::string name_;
-  Coefficients c_;
+  NewmarkCoefficients c_;
   int n_, m_;
   double phi_small_;
   bool stabilized_ = false;
@@ -295,16 +277,11 @@ class NewmarkFamily : public Integrator {
   bool factored_ = false, fresh_ = false;
 };
 
-CatalogEntry<Integrator> member(const char* name, const char* summary, const char* reference, double rho, double least,
-                                Coefficients (*coefficients)(double), std::vector<Equations> takes) {
+CatalogEntry<Integrator> member(const char* name, const char* summary, const char* reference, double rho,
+                                std::vector<Equations> takes) {
   return {{name, summary, reference, {{"rho", rho, "what a step leaves of the highest frequencies: 1 all"}}},
           [=](const Model& model, const Options& options) {
-            const auto given = options.find("rho");
-            const double chosen = given == options.end() ? rho : given->second;
-            if (!(chosen >= least && chosen <= 1.0))
-              throw InputError(model.settings.integrator.place, fmt::format("option rho of {} is {:g}", name, chosen),
-                               fmt::format("{:g} to 1", least));
-            return std::make_unique<NewmarkFamily>(model, name, coefficients(chosen));
+            return std::make_unique<NewmarkFamily>(model, name, newmark_coefficients(model.settings.integrator, options));
           },
           {.takes = std::move(takes)}};
 }
@@ -313,11 +290,11 @@ CatalogEntry<Integrator> member(const char* name, const char* summary, const cha
 
 std::vector<CatalogEntry<Integrator>> newmark_family() {
   using enum Equations;
-  return {member("newmark", "implicit, no dissipation unless rho < 1, which costs an order", "Newmark1959", 1.0, 0.0, newmark,
-                 {kIndex2, kIndex3}),
-          member("hht", "implicit, order 2, dissipates high frequencies", "Hilber1977", 0.8, 0.5, hht, {kIndex3, kIndex2}),
-          member("generalized-alpha", "implicit, order 2, dissipates high frequencies and spares low ones", "Chung1993", 0.8, 0.0,
-                 generalized_alpha, {kIndex3, kIndex2})};
+  return {
+      member("newmark", "implicit, no dissipation unless rho < 1, which costs an order", "Newmark1959", 1.0, {kIndex2, kIndex3}),
+      member("hht", "implicit, order 2, dissipates high frequencies", "Hilber1977", 0.8, {kIndex3, kIndex2}),
+      member("generalized-alpha", "implicit, order 2, dissipates high frequencies and spares low ones", "Chung1993", 0.8,
+             {kIndex3, kIndex2})};
 }
 
 }  // namespace linkwork

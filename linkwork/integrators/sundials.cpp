@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "linkwork/integrators/shared_vector.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -24,14 +25,26 @@ SUNContext make_context() {
 void ignore_sundials_error(int, const char*, const char*, char*, void*) {}
 
 SundialsIntegrator::SundialsIntegrator(const Model& model, std::string name)
-    : model_(model), name_(std::move(name)), nq_(model.tree.nq), nv_(model.tree.nv), context_(make_context()) {}
+    : model_(&model),
+      settings_(model.settings),
+      name_(std::move(name)),
+      nq_(model.tree.nq),
+      nv_(model.tree.nv),
+      context_(make_context()) {}
+
+SundialsIntegrator::SundialsIntegrator(const Settings& settings, SharedEquation& shared, std::string name)
+    : shared_(&shared), settings_(settings), name_(std::move(name)), context_(make_context()) {
+  for (const SharedEquation::Part& part : shared.parts())
+    for (int i = 0; i < part.size; ++i) passive_.push_back(i >= part.controlled);
+}
 
 SundialsIntegrator::~SundialsIntegrator() = default;
 
 N_Vector SundialsIntegrator::absolute_tolerances() {
   constexpr double kAny = 1e30;
   N_VConst(atol(), tolerances_.get());
-  N_VGetArrayPointer(tolerances_.get())[nq_ + nv_] = kAny;
+  for (int i = 0; i < state_size_; ++i)
+    if (is_passive(i)) N_VGetArrayPointer(tolerances_.get())[i] = kAny;
   return tolerances_.get();
 }
 
@@ -39,17 +52,18 @@ bool SundialsIntegrator::continues(const Moment& from) const {
   constexpr double kTold = 10.0;  // of the tolerances, root mean square: about what the error of a run comes to
   if (!made_ || interrupted_ || std::abs(from.t - step_end_) > 1e-6 * (step_end_ - step_start_) || from.y.size() != state_size_)
     return false;
+  if (shared_) return equations_->error_norm(left_, left_, from.y - left_) <= kTold;
   double sum = 0.0;
   for (int i = 0; i < state_size_; ++i)
-    if (i != nq_ + nv_) sum += std::pow((from.y[i] - left_[i]) / (atol() + rtol() * std::abs(left_[i])), 2);
+    if (!is_passive(i)) sum += std::pow((from.y[i] - left_[i]) / (atol() + rtol() * std::abs(left_[i])), 2);
   return std::sqrt(sum / std::max(1, state_size_ - 1)) <= kTold;
 }
 
 void SundialsIntegrator::begin_at(const Moment& from, const VecX<double>& rates) {
   state_size_ = static_cast<int>(from.y.size());
   if (made_) rejected_before_ += rejected_now();
-  if (!y_ || N_VGetLength(y_.get()) != size()) {
-    y_.reset(N_VNew_Serial(size(), context()));
+  if (!y_ || (!shared_ && N_VGetLength(y_.get()) != size())) {
+    y_.reset(shared_ ? make_shared_vector(*shared_, context()) : N_VNew_Serial(size(), context()));
     tolerances_.reset(N_VClone(y_.get()));
     inside_.reset(N_VClone(y_.get()));
     made_ = false;
@@ -63,7 +77,7 @@ void SundialsIntegrator::begin_at(const Moment& from, const VecX<double>& rates)
 
 Status SundialsIntegrator::step(DifferentialEquation& equations, const Moment& from, const VecX<double>& rates, double h,
                                 Moment& to) {
-  equations_ = equations.equations_of_motion();
+  equations_ = &equations;
   trouble_.clear();
   const bool anew = !continues(from);
   if (anew) begin_at(from, rates);
@@ -99,7 +113,8 @@ int SundialsIntegrator::rates_at(N_Vector ydot) {
     return 1;
   }
   state_in(ydot) = rates_;
-  return 0;
+  // A mechanism says so itself; modules tell it when they are asked next.
+  return shared_ && shared_->largest(rates_.allFinite() ? 0.0 : 1.0) > 0.0 ? 1 : 0;
 }
 
 int SundialsIntegrator::right_side(realtype t, N_Vector y, N_Vector ydot, void* user_data) {
@@ -129,11 +144,43 @@ int SundialsIntegrator::project(double t, N_Vector y) {
   return 0;
 }
 
-void make_ode_linear_solver(N_Vector y, SUNContext context, OwnedMatrix& matrix, OwnedLinearSolver& solver) {
+/// Dense up to a size, then iterative and free of matrices (GMRES). The latter for shared equations in any case, with their
+/// Jacobian as its preconditioner.
+void SundialsIntegrator::choose_linear_solver() {
   constexpr sunindextype kDenseUpTo = 300;
-  const sunindextype size = N_VGetLength(y);
-  matrix.reset(size <= kDenseUpTo ? SUNDenseMatrix(size, size, context) : nullptr);
-  solver.reset(matrix ? SUNLinSol_Dense(y, matrix.get(), context) : SUNLinSol_SPGMR(y, SUN_PREC_NONE, 30, context));
+  constexpr int kDirections = 30;
+  const sunindextype size = N_VGetLength(y());
+  if (shared_) {
+    jacobian_ = std::make_unique<SharedJacobian>(*shared_, settings_);
+    linear_.reset(SUNLinSol_SPGMR(y(), SUN_PREC_LEFT, kDirections, context()));
+    return;
+  }
+  matrix_.reset(size <= kDenseUpTo ? SUNDenseMatrix(size, size, context()) : nullptr);
+  linear_.reset(matrix_ ? SUNLinSol_Dense(y(), matrix_.get(), context())
+                        : SUNLinSol_SPGMR(y(), SUN_PREC_NONE, kDirections, context()));
+}
+
+int SundialsIntegrator::set_up_preconditioner(realtype t, N_Vector y, N_Vector rates, booleantype usable, booleantype* updated,
+                                              realtype gamma, void* user_data) {
+  SundialsIntegrator& self = *static_cast<SundialsIntegrator*>(user_data);
+  *updated = usable ? SUNFALSE : SUNTRUE;
+  if (!usable) {
+    const Moment at{t, self.state_in(y)};
+    if (Status status = self.jacobian_->update(*self.equations_, at, self.state_in(rates), gamma); !status.ok()) {
+      self.trouble_ = status.trouble;
+      return 1;
+    }
+  }
+  self.jacobian_->factor(gamma);
+  return 0;
+}
+
+int SundialsIntegrator::precondition_by_jacobian(realtype, N_Vector, N_Vector, N_Vector r, N_Vector z, realtype, realtype, int,
+                                                 void* user_data) {
+  SundialsIntegrator& self = *static_cast<SundialsIntegrator*>(user_data);
+  N_VScale(1.0, r, z);
+  self.jacobian_->solve(self.state_in(z));
+  return 0;
 }
 
 }  // namespace linkwork

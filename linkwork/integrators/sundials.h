@@ -12,6 +12,7 @@
 
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/integrator.h"
+#include "linkwork/integrators/shared_jacobian.h"
 
 namespace linkwork {
 
@@ -30,11 +31,13 @@ using OwnedLinearSolver = std::unique_ptr<std::remove_pointer_t<SUNLinearSolver>
 using OwnedNonlinearSolver = std::unique_ptr<std::remove_pointer_t<SUNNonlinearSolver>, SundialsDeleter>;
 
 /// What the solvers of SUNDIALS have in common here: each controls its own steps and interpolates, on y = (q, v, work, z, ...),
-/// with quaternions in the space they are embedded in. A step ends where the solver wants. If the state was moved since (by a
-/// projection) less than the tolerances can tell, the solver goes on with its history; if more, it begins anew.
+/// or on the parts of an equation that ranks share, with quaternions in the space they are embedded in. A step ends where the
+/// solver wants. If the state was moved since (by a projection) less than the tolerances can tell, the solver goes on with its
+/// history; if more, it begins anew.
 class SundialsIntegrator : public Integrator {
  public:
   SundialsIntegrator(const Model& model, std::string name);
+  SundialsIntegrator(const Settings& settings, SharedEquation& shared, std::string name);
   ~SundialsIntegrator() override;
 
   bool controls_step() const override { return true; }
@@ -67,13 +70,23 @@ class SundialsIntegrator : public Integrator {
 
   /// Absolute tolerances; of the work done so large that it is no matter of step control.
   N_Vector absolute_tolerances();
-  double rtol() const { return model_.settings.rtol; }
-  double atol() const { return model_.settings.atol; }
+  double rtol() const { return settings_.rtol; }
+  double atol() const { return settings_.atol; }
   /// 0: there is none.
-  double max_step() const { return std::isfinite(model_.settings.max_step) ? model_.settings.max_step : 0.0; }
+  double max_step() const { return std::isfinite(settings_.max_step) ? settings_.max_step : 0.0; }
+  /// Whether there is something to project onto.
+  bool has_constraints() const { return shared_ || model_->row_count() > 0 || nq_ != nv_; }
+  /// Makes the linear solver of an implicit method, and tells it to the solver by attach(linear, matrix) and, if the equation is
+  /// shared, by precondition(setup, solve).
+  template <class Attach, class Precondition>
+  void make_linear_solver(Attach attach, Precondition precondition) {
+    choose_linear_solver();
+    attach(linear_.get(), matrix_.get());
+    if (jacobian_) precondition(set_up_preconditioner, precondition_by_jacobian);
+  }
 
-  const Model& model() const { return model_; }
-  EquationsOfMotion& equations() const { return *equations_; }
+  const Model& model() const { return *model_; }
+  EquationsOfMotion& equations() const { return *equations_->equations_of_motion(); }
   SUNContext context() const { return context_.get(); }
   N_Vector y() const { return y_.get(); }
   int state_size() const { return state_size_; }
@@ -84,17 +97,30 @@ class SundialsIntegrator : public Integrator {
 
  private:
   bool continues(const Moment& from) const;
+  /// Of y: the work done, which is no matter of step control.
+  bool is_passive(int i) const { return shared_ ? passive_[static_cast<std::size_t>(i)] != 0 : i == nq_ + nv_; }
+  void choose_linear_solver();
+  static int set_up_preconditioner(realtype t, N_Vector y, N_Vector rates, booleantype usable, booleantype* updated,
+                                   realtype gamma, void* user_data);
+  static int precondition_by_jacobian(realtype t, N_Vector y, N_Vector rates, N_Vector r, N_Vector z, realtype gamma,
+                                      realtype delta, int side, void* user_data);
   void begin_at(const Moment& from, const VecX<double>& rates);
   Eigen::Map<VecX<double>> state_in(N_Vector y) const { return {N_VGetArrayPointer(y), state_size_}; }
   bool take_projected(double t, N_Vector y);
   int rates_at(N_Vector ydot);
 
-  const Model& model_;
+  const Model* model_ = nullptr;  // or:
+  SharedEquation* shared_ = nullptr;
+  Settings settings_;
   std::string name_;
-  int nq_, nv_, state_size_ = 0;
+  int nq_ = 0, nv_ = 0, state_size_ = 0;
+  std::vector<char> passive_;  // of a shared equation
   OwnedContext context_;
   OwnedVector y_, tolerances_, inside_;
-  EquationsOfMotion* equations_ = nullptr;
+  DifferentialEquation* equations_ = nullptr;
+  OwnedMatrix matrix_;
+  OwnedLinearSolver linear_;
+  std::unique_ptr<SharedJacobian> jacobian_;
   Moment at_;
   VecX<double> rates_;
   VecX<double> left_;  // as the last step left it
@@ -106,8 +132,5 @@ class SundialsIntegrator : public Integrator {
 
 /// Says nothing: what goes wrong is told by the status of a step.
 void ignore_sundials_error(int, const char*, const char*, char*, void*);
-
-/// Dense up to a size, then iterative and free of matrices (GMRES).
-void make_ode_linear_solver(N_Vector y, SUNContext context, OwnedMatrix& matrix, OwnedLinearSolver& solver);
 
 }  // namespace linkwork

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -12,6 +13,8 @@
 #include "linkwork/model/kinds.h"
 #include "linkwork/modules/coupling_spec.h"
 #include "linkwork/modules/model_module.h"
+#include "linkwork/modules/states_module.h"
+#include "linkwork/simulation/method_choice.h"
 #include "linkwork/spatial/so3.h"
 
 namespace linkwork {
@@ -29,19 +32,25 @@ class Planner {
   AssemblyPlan plan() {
     plan_.name = spec_.name;
     plan_.settings = spec_.settings;
+    if (spec_.settings.formulation.name != "auto")
+      plan_.settings.stabilization = fitting_stabilization(spec_.settings.formulation, spec_.settings.stabilization, plan_.notes);
+    settings_ = plan_.settings;
     refuse_homeless();
     check_sensor_cycles(spec_);
     for (const BodySpec& body : spec_.bodies) add_body(body);
     for (const JointSpec& joint : spec_.joints) add_joint(joint);
+    find_shared_states();
     for (const ClosureSpec& closure : spec_.closures) add_closure(closure);
     const std::vector<std::string> names = output_names(spec_.forces);
     for (std::size_t k = 0; k < names.size(); ++k) add_force(spec_.forces[k], names[k]);
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
     add_states();
     add_inputs();
+    if (with_states_) add_coupling(*with_states_);
     plan_.inputs = spec_.inputs;
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
     plan_.nest = nest(-1);
+    if (with_states_) add_states_module();
     if (!plan_.settings.tolerance_in_metres) plan_.settings.constraint_tolerance *= std::max(kShortest, longest_distance());
     return std::move(plan_);
   }
@@ -95,7 +104,7 @@ class Planner {
       Spec part;
       part.name = nest < 0 ? kOwnModule : spec_.modules[at(nest)].name;
       part.place = nest < 0 ? spec_.place : spec_.modules[at(nest)].place;
-      part.settings = spec_.settings;
+      part.settings = settings_;
       part.kinds = spec_.kinds;
       part.changing = spec_.changing;
       parts_.push_back(std::move(part));
@@ -117,7 +126,7 @@ class Planner {
     const int module = together(module_of_body(joint.parent.body), module_of_body(joint.child.body));
     module_of_joint_[joint.name] = module;
     if (module == kSeveral) {
-      couple(joint.name, joint.place, [&](CouplingSpec& coupling) { coupling.add(joint); });
+      couple(joint, joint.name);
       return;
     }
     part(module).joints.push_back(joint);
@@ -147,6 +156,7 @@ class Planner {
 
   /// Where its rate comes from. States may need one another's values.
   int module_of_state(const std::string& name) const {
+    if (shared_states_.contains(name)) return kSeveral;
     const auto [known, is_new] = module_of_state_.try_emplace(name, kGround);
     if (!is_new) return known->second;
     const auto state = std::ranges::find(spec_.states, name, &StateSpec::name);
@@ -167,6 +177,102 @@ class Planner {
     return module_of_variables(sensor.value, module);
   }
 
+  int module_of(const ClosureSpec& closure) const {
+    const CoordinateClosureKind* const kind = find_kind(spec_.kinds->closures, closure.type);
+    const int module = kind ? module_of_variables(kind->relation(closure), kGround)
+                            : together(module_of_body(closure.a.body), module_of_body(closure.b.body));
+    return closure.friction && closure.friction->load ? module_of_variables(*closure.friction->load, module) : module;
+  }
+
+  int module_of(const ForceSpec& force) const {
+    int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
+    if (!force.joint.empty()) module = together(module, module_of_coordinate(force.joint));
+    module = module_of_variables(force.law, module_of_variables(force.value, module));
+    for (const Expression& component : force.force) module = module_of_variables(component, module);
+    for (const Expression& component : force.torque) module = module_of_variables(component, module);
+    return module;
+  }
+
+  // --- states that concern several modules
+
+  /// The states that an expression uses, through sensors too.
+  void collect_states(const Expression& expression, std::set<std::string>& states) const {
+    for (const std::string& variable : expression.variables()) {
+      const std::size_t dot = variable.find('.');
+      if (dot == std::string::npos || variable.starts_with("@")) continue;
+      const std::string name = variable.substr(dot + 1);
+      if (variable.starts_with("z."))
+        states.insert(name);
+      else if (!variable.starts_with("q.") && !variable.starts_with("v.") && !variable.starts_with("u."))
+        if (const auto sensor = std::ranges::find(spec_.sensors, name, &SensorSpec::name); sensor != spec_.sensors.end())
+          collect_states(sensor->value, states);
+    }
+  }
+  std::set<std::string> states_of(const ClosureSpec& closure) const {
+    std::set<std::string> states;
+    if (const CoordinateClosureKind* const kind = find_kind(spec_.kinds->closures, closure.type))
+      collect_states(kind->relation(closure), states);
+    if (closure.friction && closure.friction->load) collect_states(*closure.friction->load, states);
+    return states;
+  }
+  std::set<std::string> states_of(const ForceSpec& force) const {
+    std::set<std::string> states;
+    collect_states(force.value, states);
+    collect_states(force.law, states);
+    for (const Expression& component : force.force) collect_states(component, states);
+    for (const Expression& component : force.torque) collect_states(component, states);
+    return states;
+  }
+  std::set<std::string> states_of(const SensorSpec& sensor) const {
+    std::set<std::string> states;
+    collect_states(sensor.value, states);
+    return states;
+  }
+  std::set<std::string> states_of(const JointSpec&) const { return {}; }
+
+  /// Those with rates, or uses, of several modules. They are integrated apart, and all that uses them is one coupling.
+  void find_shared_states() {
+    const auto share = [&](const std::set<std::string>& states) {
+      const std::size_t before = shared_states_.size();
+      shared_states_.insert(states.begin(), states.end());
+      if (shared_states_.size() > before) module_of_state_.clear();
+      return shared_states_.size() > before;
+    };
+    const auto share_all = [&](const auto& elements) {
+      return std::ranges::count_if(
+                 elements, [&](const auto& element) { return module_of(element) == kSeveral && share(states_of(element)); }) > 0;
+    };
+    for (bool more = !spec_.states.empty(); more;) {
+      more = false;
+      for (const StateSpec& state : spec_.states) {
+        if (module_of_state(state.name) != kSeveral) continue;
+        std::set<std::string> own{state.name};
+        collect_states(state.rate, own);
+        more = share(own) || more;
+      }
+      more = share_all(spec_.closures) || more;
+      more = share_all(spec_.forces) || more;
+      more = share_all(spec_.sensors) || more;
+    }
+    if (shared_states_.empty()) return;
+    with_states_.emplace(spec_, kStatesModule, spec_.place);
+    for (const StateSpec& state : spec_.states)
+      if (shared_states_.contains(state.name)) with_states_->add(state);
+  }
+
+  void add_states_module() {
+    std::vector<StateSpec> states;
+    for (const StateSpec& state : spec_.states)
+      if (shared_states_.contains(state.name)) states.push_back(state);
+    const int ports = (static_cast<int>(states.size()) + kStatesPerPort - 1) / kStatesPerPort;
+    const auto index = static_cast<int>(plan_.modules.size());
+    for (int p = 0; p < ports; ++p) plan_.couplings.back().ports.push_back({index, p});
+    plan_.nest.modules.push_back(index);
+    plan_.modules.push_back({kStatesModule, ports, 0.1, [states, settings = settings_](const std::vector<double>&) {
+                               return make_states_module(states, settings);
+                             }});
+  }
+
   static bool uses(const Spec& part, const std::string& variable) {
     const auto is_in = [&](const Expression& expression) {
       return std::ranges::find(expression.variables(), variable) != expression.variables().end();
@@ -184,10 +290,7 @@ class Planner {
   void add_states() {
     for (const StateSpec& state : spec_.states) {
       const int module = module_of_state(state.name);
-      if (module == kSeveral)
-        throw InputError(state.place, fmt::format("state '{}' depends on coordinates of several modules", state.name),
-                         "a state for each module, or glue \"none\"");
-      if (module != kGround) part(module).states.push_back(state);
+      if (module != kGround && module != kSeveral) part(module).states.push_back(state);
     }
     std::set<std::string> taken;
     for (bool more = true; more;) {  // states that others use
@@ -220,19 +323,13 @@ class Planner {
   }
 
   void add_closure(const ClosureSpec& closure) {
-    if (const CoordinateClosureKind* const kind = find_kind(spec_.kinds->closures, closure.type)) {
-      const int module = module_of_variables(kind->relation(closure), kGround);
-      if (module == kSeveral)
-        couple(closure);
-      else
-        part(module).closures.push_back(closure);
-      return;
-    }
-    const int module = together(module_of_body(closure.a.body), module_of_body(closure.b.body));
-    if (module == kSeveral)
-      add_connection(closure);
-    else
+    const int module = module_of(closure);
+    if (module != kSeveral)
       part(module).closures.push_back(closure);
+    else if (find_kind(spec_.kinds->closures, closure.type))
+      couple(closure);
+    else
+      add_connection(closure);
   }
 
   PortRef port(const FrameSpec& frame, Pose<double>& on_ground) {
@@ -251,10 +348,14 @@ class Planner {
   }
 
   /// What is neither a constraint of two frames nor a linear spring.
-  template <class Fill>
-  void couple(const std::string& name, const Place& place, Fill fill) {
-    CouplingSpec coupling(spec_, name, place);
-    fill(coupling);
+  template <class Element, class... More>
+  void couple(const Element& element, const std::string& name, const More&... more) {
+    if (with_states_ && !states_of(element).empty()) return with_states_->add(element, more...);
+    CouplingSpec coupling(spec_, name, element.place);
+    coupling.add(element, more...);
+    add_coupling(coupling);
+  }
+  void add_coupling(CouplingSpec& coupling) {
     plan_.couplings.push_back(coupling.finish());
     for (const std::string& body : plan_.couplings.back().bodies) {
       Pose<double> unused;
@@ -263,9 +364,7 @@ class Planner {
       plan_.couplings.back().ports.push_back(port(origin, unused));
     }
   }
-  void couple(const ClosureSpec& closure) {
-    couple(closure.name, closure.place, [&](CouplingSpec& coupling) { coupling.add(closure); });
-  }
+  void couple(const ClosureSpec& closure) { couple(closure, closure.name); }
 
   void add_connection(const ClosureSpec& closure) {
     const auto* const kind = find_frame_closure_kind(closure.type);
@@ -305,12 +404,9 @@ class Planner {
       plan_.springs.push_back(spring);
       return;
     }
-    if (!force.joint.empty()) module = together(module, module_of_coordinate(force.joint));
-    module = module_of_variables(force.law, module_of_variables(force.value, module));
-    for (const Expression& component : force.force) module = module_of_variables(component, module);
-    for (const Expression& component : force.torque) module = module_of_variables(component, module);
+    module = module_of(force);
     if (module == kSeveral) {
-      couple(name, force.place, [&](CouplingSpec& coupling) { coupling.add(force, name); });
+      couple(force, name, name);
       return;
     }
     part(module).forces.push_back(force);
@@ -320,7 +416,7 @@ class Planner {
   void add_sensor(const SensorSpec& sensor) {
     const int module = module_of(sensor);
     if (module == kSeveral)
-      couple(sensor.name, sensor.place, [&](CouplingSpec& coupling) { coupling.add(sensor); });
+      couple(sensor, sensor.name);
     else
       part(module).sensors.push_back(sensor);
   }
@@ -368,11 +464,14 @@ class Planner {
 
   const Spec& spec_;
   AssemblyPlan plan_;
+  Settings settings_;                               // of the modules
   std::unordered_map<std::string, int> nest_of_;    // module of the spec, by name
   std::unordered_map<int, int> module_of_nest_;     // its own bodies' module of the plan
   std::unordered_map<std::string, int> module_of_;  // by body
   std::unordered_map<std::string, int> module_of_joint_;
   mutable std::unordered_map<std::string, int> module_of_state_;
+  std::set<std::string> shared_states_;
+  std::optional<CouplingSpec> with_states_;  // they, and all that uses them
 
  public:
   std::vector<Spec> parts_;  // a module each
@@ -398,7 +497,7 @@ std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
 AssemblyPlan plan_assembly(const Spec& spec) {
   Planner planner(spec);
   AssemblyPlan plan = planner.plan();
-  for (std::size_t m = 0; m < plan.modules.size(); ++m) {
+  for (std::size_t m = 0; m < planner.parts_.size(); ++m) {
     const auto part = std::make_shared<const Spec>(std::move(planner.parts_[m]));
     plan.modules[m].make = [part, ports = std::move(planner.ports_[m])](const std::vector<double>& start) {
       return make_model_module(build_model(*part), ports, start);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/newmark_coefficients.h"
+#include "linkwork/integrators/shared_equation.h"
 #include "linkwork/integrators/tableau.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/model_module.h"
@@ -21,21 +24,66 @@ const GlueEntry* find_entry(const std::string& name) {
   return found == glues().end() ? nullptr : &*found;
 }
 
-/// Settings that only a system in one piece has a use for.
-void check_settings(const Settings& settings, const GlueEntry& entry) {
-  const auto refuse = [&](const Choice& choice, const std::string& what, const std::string& instead) {
-    throw InputError(choice.place, fmt::format("{} '{}' does not go with glue '{}'", what, choice.name, entry.info.name),
-                     instead + ", or glue \"none\"");
-  };
-  if (settings.formulation.name != "auto" && settings.formulation.name != "schur")
-    refuse(settings.formulation, "formulation", "'auto' or 'schur', by which modules eliminate their own loops");
-  if (settings.coordinates.name != "auto" && settings.coordinates.name != "TA")
-    refuse(settings.coordinates, "the choice of coordinates", "'auto' or 'TA'");
+[[noreturn]] void refuse(const Choice& choice, const std::string& what, const GlueEntry& entry, const std::string& why,
+                         const std::string& instead) {
+  throw InputError(choice.place, fmt::format("{} '{}' does not go with glue '{}', {}", what, choice.name, entry.info.name, why),
+                   instead + ", or glue \"none\"");
+}
+
+/// How modules may find their accelerations.
+void check_formulation(const Settings& settings, const GlueEntry& entry) {
+  const Choice &formulation = settings.formulation, &coordinates = settings.coordinates;
+  const bool asked = formulation.name != "auto" && formulation.name != "schur";
+  const bool embeds = coordinates.name == "CE";
+  if (entry.traits.solves_modules && asked)
+    refuse(formulation, "formulation", entry, "which solves the modules' equations itself", "formulation 'auto'");
+  if (entry.traits.solves_modules && (embeds || coordinates.name == "FA"))
+    refuse(coordinates, "the choice of coordinates", entry, "which chooses them itself", "coordinates 'auto' or 'TA'");
+  if (!asked) return;
+  if (embeds)
+    throw InputError(formulation.place,
+                     fmt::format("with coordinates 'CE' no constraints are left for the formulation '{}'", formulation.name),
+                     "the formulation 'auto', or the coordinates 'TA' or 'FA'");
+  if (chosen_entry(formulations(), formulation, "formulation").traits.gives != Equations::kAcceleration)
+    refuse(formulation, "formulation", entry, "which joins accelerations",
+           "a formulation that gives accelerations, such as schur");
+  if (formulation.name == "gauss-ga")  // a search at random
+    refuse(formulation, "formulation", entry, "since its answer is not linear in the forces between modules",
+           "another formulation, such as schur");
+}
+
+}  // namespace
+
+void check_integrator(const Settings& settings, const GlueEntry& entry) {
   if (entry.traits.own_steps && !entry.traits.uses_tableau) return;
+  const Choice& integrator = settings.integrator;
   std::vector<std::string> names;
   for (const Tableau& tableau : tableaus()) names.push_back(tableau.name);
-  if (std::ranges::find(names, settings.integrator.name) == names.end())
-    refuse(settings.integrator, "integrator", "one of " + listed(names));
+  if (!entry.traits.own_steps)
+    for (const std::string& name : shared_integrators()) names.push_back(name);
+  if (std::ranges::find(names, integrator.name) != names.end()) return;
+  if (entry.traits.own_steps)
+    refuse(integrator, "integrator", entry, "which takes the stages of a Runge-Kutta method", "one of " + listed(names));
+  refuse(integrator, "integrator", entry, "as it solves the residual of the whole",
+         fmt::format("one of {}; for stiff modules cvode-bdf or arkode", listed(names)));
+}
+
+namespace {
+
+/// What is better off in one piece unless a glue is asked for.
+void prefer_one_piece(const Settings& settings) {
+  if (is_of_newmark_family(settings.integrator.name))
+    throw InputError(
+        settings.integrator.place,
+        fmt::format("integrator '{}' solves them there with their multipliers; glue \"hierarchical\" would step them by "
+                    "their accelerations",
+                    settings.integrator.name));
+}
+
+/// Settings that only a system in one piece has a use for.
+void check_settings(const Settings& settings, const GlueEntry& entry) {
+  check_formulation(settings, entry);
+  check_integrator(settings, entry);
 }
 
 }  // namespace
@@ -47,7 +95,7 @@ Choice chosen_glue(const Spec& spec, std::vector<std::string>& notes) {
     if (spec.modules.empty()) return {"none", {}, {}};
     try {
       check_settings(spec.settings, glues().front());
-      drift_control(spec.settings);
+      prefer_one_piece(spec.settings);
       plan_assembly(spec);
     } catch (const InputError& error) {
       const std::string& why = error.message();

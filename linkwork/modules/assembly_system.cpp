@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "linkwork/dynamics/integrator.h"
+#include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/runge_kutta.h"
 #include "linkwork/linalg/index.h"
 #include "linkwork/model/settable_input.h"
+#include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/transport/text.h"
 
@@ -18,8 +20,9 @@ namespace linkwork {
 
 namespace {
 
-/// How little may be left of a joint's row (squared, see rank.h) before a position counts as nearly singular.
-constexpr double kNearlySingular = 1e-5;
+/// How little may be left of a row (squared, see rank.h), by itself and compared with elsewhere, before a position counts as
+/// nearly singular: the same as in one piece.
+constexpr double kVeryWeak = 1e-7, kWeaker = 1e-3;
 /// Steps whose iterations are kept for the summary.
 constexpr std::size_t kMostHistory = 1000;
 
@@ -30,6 +33,12 @@ const GlueEntry& find_glue(const Choice& choice) {
 }
 
 }  // namespace
+
+bool AssemblySystem::is_exact() const {
+  const Choice& formulation = plan_.settings.formulation;
+  return entry_.traits.exact &&
+         (formulation.name == "auto" || chosen_entry(formulations(), formulation, "formulation").traits.exact);
+}
 
 /// The way of stepping that a glue has of its own.
 class AssemblySystem::Stepping : public Integrator {
@@ -97,15 +106,11 @@ void AssemblySystem::check_watch() {
 }
 
 void AssemblySystem::choose_integrator() {
+  check_integrator(plan_.settings, entry_);
   if (entry_.traits.own_steps && !entry_.traits.uses_tableau) return;
   const Choice& integrator = plan_.settings.integrator;
   const auto found = std::ranges::find(tableaus(), integrator.name, &Tableau::name);
-  if (found == tableaus().end()) {
-    std::vector<std::string> names;
-    for (const Tableau& tableau : tableaus()) names.push_back(tableau.name);
-    throw InputError(integrator.place, fmt::format("integrator '{}' steps a system in one piece only", integrator.name),
-                     fmt::format("one of {} with modules that are solved apart, or glue \"none\"", listed(names)));
-  }
+  if (found == tableaus().end()) return;
   tableau_ = &*found;
   if (!tableau_->error.empty() && !entry_.traits.adaptive)
     throw InputError(
@@ -116,7 +121,9 @@ void AssemblySystem::choose_integrator() {
 
 std::unique_ptr<Integrator> AssemblySystem::make_integrator() {
   if (entry_.traits.own_steps) return std::make_unique<Stepping>(*this);
-  return make_runge_kutta(*tableau_);
+  if (tableau_) return make_runge_kutta(*tableau_);
+  numbers_ = std::make_unique<AssemblyNumbers>(*workshop_);
+  return make_shared_integrator(plan_.settings, *numbers_);
 }
 
 /// All ranks come to the same conclusion.
@@ -127,11 +134,26 @@ void AssemblySystem::check_modules() {
   std::vector<std::string> names;
   for (const std::string& text : gather_texts(workshop_->transport(), closed))
     for (std::string& name : lines_of(text)) names.push_back(std::move(name));
+  check_metric();
   if (!names.empty())
     throw InputError(plan_.settings.glue.place,
                      fmt::format("glue '{}' needs to see {}, which not every module shows: {}", entry_.info.name,
                                  entry_.traits.exposes, listed(names)),
                      "glue \"hierarchical\" or \"compliance\"");
+}
+
+/// The same for drift control that measures changes by coordinates, which modules of a program may not have.
+void AssemblySystem::check_metric() {
+  if (drift_control(plan_.settings).by_mass) return;
+  std::string closed;
+  for (const WorkingModule& module : workshop_->modules())
+    if (!module.module->measure_changes(false, plan_.length)) closed += module.name + "\n";
+  for (const std::string& text : gather_texts(workshop_->transport(), closed))
+    if (!text.empty())
+      throw InputError(plan_.settings.stabilization.place,
+                       fmt::format("stabilization '{}' measures changes by coordinates, and the module '{}' only by its masses",
+                                   plan_.settings.stabilization.name, lines_of(text).front()),
+                       "the option mass=1");
 }
 
 void AssemblySystem::place_modules() {
@@ -140,12 +162,21 @@ void AssemblySystem::place_modules() {
   make_modules(place(cost, transport_.size()));
   if (transport_.size() == 1) return;
   const Placement better = place(measured_costs(*workshop_, start_), transport_.size());
-  if (better.ends != workshop_->placement().ends) make_modules(better);
+  // Formulations may remember what they were asked: then modules are made anew in any case, as if nothing had been measured.
+  const bool plain = plan_.settings.formulation.name == "auto" && plan_.settings.coordinates.name == "auto";
+  if (!plain || better.ends != workshop_->placement().ends) make_modules(better);
 }
 
 /// At their start.
 void AssemblySystem::make_modules(const Placement& placement) {
-  workshop_ = std::make_unique<Workshop>(plan_, tree_, placement, transport_);
+  std::string trouble;
+  try {
+    workshop_ = std::make_unique<Workshop>(plan_, tree_, placement, transport_);
+  } catch (const InputError& error) {
+    trouble = error.what();
+  }
+  for (const std::string& text : gather_texts(transport_, trouble))
+    if (!text.empty()) throw InputError({}, text);
   start_.resize(workshop_->modules().size());
   for (std::size_t i = 0; i < start_.size(); ++i) workshop_->modules()[i].module->start(start_[i]);
   x_ = rates_ = normalized_ = start_;
@@ -209,12 +240,23 @@ Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
   collect(x_, at.y);
   rates.resize(at.y.size());
   collect(rates_, rates);
+  rank_ = glue_->total_rank();
+  weakest_ = glue_->weakest();
+  most_rank_ = std::max(most_rank_, rank_);
+  strongest_ = std::max(strongest_, weakest_);
   return {};
+}
+
+/// Near a singular position small constraint errors make large accelerations: see EquationsOfMotion::evaluate_stage().
+Status AssemblySystem::evaluate_stage(Moment& at, VecX<double>& rates) {
+  if (is_nearly_singular())
+    if (Status status = project(at); !status.ok()) return status;
+  return evaluate(at, rates);
 }
 
 Status AssemblySystem::project(Moment& at) {
   spread(at.y, x_);
-  const Status status = glue_->project(at.t, x_);
+  const Status status = glue_->project(at.t, x_, is_nearly_singular());
   collect(x_, at.y);
   return status;
 }
@@ -249,17 +291,26 @@ double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& 
   return std::sqrt(sum / std::max(1.0, count));
 }
 
-bool AssemblySystem::is_nearly_singular() const { return glue_->weakest() < kNearlySingular; }
+bool AssemblySystem::is_nearly_singular() const {
+  return weakest_ < std::max(kVeryWeak, kWeaker * strongest_) || rank_ < most_rank_;
+}
+
+double AssemblySystem::seen_until(double t, double until) {
+  if (!laws_) laws_ = std::make_unique<AssemblyLaws>(is_first_rank() ? plan_.whole.get() : nullptr, transport_);
+  return laws_->seen_until(whole(), t, until);
+}
 
 // --- start, rows, remarks
 
 Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
   summary.model = plan_.name;
-  summary.formulation = "schur";
+  summary.coordinates = plan_.settings.coordinates.name == "auto" ? "TA" : plan_.settings.coordinates.name;
+  summary.formulation = plan_.settings.formulation.name == "auto" ? "schur" : plan_.settings.formulation.name;
   summary.stabilization = plan_.settings.stabilization.name;
-  summary.integrator = tableau_ ? plan_.settings.integrator.name : entry_.info.name;
+  summary.integrator = entry_.traits.own_steps && !tableau_ ? entry_.info.name : plan_.settings.integrator.name;
   summary.glue = entry_.info.name;
   summary.notes = plan_.notes;
+  if (plan_.whole) summary.warnings = plan_.whole->warnings;
   if (const Status status = evaluate(at, rates); !status.ok()) return status;
   if (watch_)
     if (const Status status = watch_->start(at, rates); !status.ok()) return status;
@@ -312,6 +363,8 @@ void AssemblySystem::find_rank(Summary& summary) {
 }
 
 void AssemblySystem::remember_ranks() {
+  most_rank_ = rank_;
+  strongest_ = weakest_;
   usual_ranks_.clear();
   for (const WorkingModule& module : workshop_->modules()) usual_ranks_.push_back(module.module->rank());
   usual_ranks_.push_back(glue_->own_rank());

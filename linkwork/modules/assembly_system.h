@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "linkwork/integrators/tableau.h"
+#include "linkwork/modules/assembly_laws.h"
+#include "linkwork/modules/assembly_numbers.h"
 #include "linkwork/modules/assembly_rows.h"
 #include "linkwork/modules/assembly_watch.h"
 #include "linkwork/modules/glue.h"
@@ -24,7 +26,8 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
 
   Workshop& workshop() { return *workshop_; }
   Glue& glue() { return *glue_; }
-  bool glue_is_exact() const { return entry_.traits.exact; }
+  /// Whether modules move as in one piece, to rounding: the glue is exact, and what solves the modules.
+  bool is_exact() const;
   /// When it was last evaluated.
   double evaluated_at() const { return evaluated_at_; }
   /// Changes the states of this rank's modules: change(module, x).
@@ -51,6 +54,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::optional<Energies> energies() override { return energies_; }
   Status record(double t, const std::string& objection, std::vector<double>& row, Remarks& remarks) override;
   Status hear(const std::string& objection) override;
+  double seen_until(double t, double until) override;
   Scales scales() const override { return {plan_.length, plan_.energy}; }
   bool at_rest() const override { return glue_->at_rest(); }
   void save(const Moment& at, SavedRun& saved) override;
@@ -68,6 +72,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   class Stepping;
 
   Status evaluate(Moment& at, VecX<double>& rates) override;
+  Status evaluate_stage(Moment& at, VecX<double>& rates) override;
   Status project(Moment& at) override;
   void normalize(VecX<double>& y) const override;
   /// What is not finite is named by the module that is asked about it next.
@@ -79,6 +84,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   void choose_integrator();
   void place_modules();
   void check_modules();
+  void check_metric();
   void check_watch();
   void make_modules(const Placement& placement);
   void tell_inputs();
@@ -101,8 +107,10 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::unique_ptr<Workshop> workshop_;
   std::unique_ptr<Glue> glue_;
   std::unique_ptr<AssemblyRows> rows_;
-  std::unique_ptr<AssemblyWatch> watch_;  // only if there is something to watch
-  const Tableau* tableau_ = nullptr;      // null: the glue steps by a method of its own
+  std::unique_ptr<AssemblyWatch> watch_;      // only if there is something to watch
+  const Tableau* tableau_ = nullptr;          // of a Runge-Kutta method that steps it; null: another method does, or the glue
+  std::unique_ptr<AssemblyNumbers> numbers_;  // for other methods
+  std::unique_ptr<AssemblyLaws> laws_;        // made when something asks for them
 
   States start_, x_, rates_;
   mutable States normalized_;
@@ -111,6 +119,9 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::optional<Energies> energies_;  // of the last row, until something else is evaluated
   std::vector<double> error_sums_;    // of squares, and numbers, by module
   std::vector<int> error_ends_;
+  // Since other things came into force: the most rank, and the most that was left of the weakest row; and what is left now.
+  int most_rank_ = 0, rank_ = 0;
+  double strongest_ = 0.0, weakest_ = 1.0;
   std::vector<int> usual_ranks_;  // of this rank's modules, and of what it knows of the connections
 
   std::map<std::string, std::optional<double>> inputs_;  // that were set

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "linkwork/linalg/index.h"
+#include "linkwork/modules/states_module.h"
 #include "linkwork/stabilizations/catalog.h"
 
 namespace linkwork {
@@ -56,7 +57,7 @@ Coupling::Coupling(const CouplingPlan& plan) : plan_(plan), model_(build_model(*
   state_.q = VecX<double>::Zero(model_.tree.nq);
   state_.v = VecX<double>::Zero(model_.tree.nv);
   equations_->start(state_);
-  forces_ = VecX<double>::Zero(6 * std::ssize(nodes_));
+  forces_ = VecX<double>::Zero(6 * std::ssize(plan.ports));
   G_ = MatX<double>::Zero(row_count(), forces_.size());
   dependent_.assign(rows_.size(), 0);
   for (std::size_t c = 0; c < recorder_.columns().size(); ++c) {
@@ -74,6 +75,12 @@ void Coupling::update(double t, std::span<const PortMotion> ports) {
     state_.q.segment<7>(node.q) << ports[p].p, turn.w(), turn.x(), turn.y(), turn.z();
     state_.v.segment<6>(node.v) << ports[p].v, ports[p].R.transpose() * ports[p].w;
   }
+  const auto first = static_cast<Eigen::Index>(nodes_.size());
+  for (Eigen::Index k = 0; k < state_.z.size(); ++k) {
+    const PortMotion& port = ports[static_cast<std::size_t>(first + k / kStatesPerPort)];
+    const Eigen::Index at = k % kStatesPerPort;
+    state_.z[k] = at < 3 ? port.w[at] : port.v[at - 3];
+  }
   system().update(state_);
 }
 
@@ -88,6 +95,7 @@ const VecX<double>& Coupling::forces() {
     forces_.segment<3>(first) = R * (applied.n + its.work().tau.segment<3>(v + 3));
     forces_.segment<3>(first + 3) = R * applied.f + its.work().tau.segment<3>(v);
   }
+  its.state_rates({forces_.data() + 6 * nodes_.size(), model_.states.size()});
   return forces_;
 }
 

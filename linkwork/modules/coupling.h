@@ -19,7 +19,7 @@ struct CouplingPlan {
   std::string name;
   std::shared_ptr<const Spec> spec;
   std::vector<std::string> bodies;     // of the spec, in the order of
-  std::vector<PortRef> ports;          // the ports at their origins
+  std::vector<PortRef> ports;          // the ports at their origins, then those of states (make_states_module)
   std::vector<std::string> read_only;  // joints of modules: their coordinates are read, their rows are the modules' business
   std::vector<std::string> own;        // whose columns it has
   Place place;

@@ -55,14 +55,7 @@ void CouplingSpec::use_joint(const JointSpec& joint) {
   use_body(joint.parent.body);
   use_body(joint.child.body);
   plan_.read_only.push_back(joint.name);
-  if (joint.type == "free") {
-    if (joint.parent.body != "ground" || !is_identity(joint.parent) || !is_identity(joint.child))
-      throw InputError(
-          joint.place,
-          fmt::format("'{}' uses coordinates of the free joint '{}' of another module, which is not at the origins of "
-                      "the ground and its body",
-                      plan_.name, joint.name),
-          "a sensor in their place, or glue \"none\"");
+  if (joint.type == "free" && joint.parent.body == "ground" && is_identity(joint.parent) && is_identity(joint.child)) {
     JointSpec own = joint;
     own.position.clear();
     own.velocity.clear();
@@ -99,8 +92,7 @@ void CouplingSpec::use(const Expression& expression) {
       spec_.inputs.push_back(*input);
       spec_.inputs.back().is_copy = true;
     } else if (variable.starts_with("z.")) {
-      throw InputError(plan_.place, fmt::format("'{}' uses the state '{}' of another module", plan_.name, name),
-                       "states within their module, or glue \"none\"");
+      continue;  // all of them were added before
     } else {
       use_sensor(name);
     }
@@ -143,6 +135,12 @@ void CouplingSpec::add(ForceSpec force, const std::string& name) {
   plan_.own.push_back(name);
 }
 
+void CouplingSpec::add(const StateSpec& state) {
+  use(state.rate);
+  spec_.states.push_back(state);
+  spec_.states.back().is_copy = true;
+}
+
 void CouplingSpec::add(const SensorSpec& sensor) {
   use_sensor(sensor.name);
   plan_.own.push_back(sensor.name);
@@ -150,7 +148,7 @@ void CouplingSpec::add(const SensorSpec& sensor) {
 
 CouplingPlan CouplingSpec::finish() {
   for (const std::string& body : plan_.bodies) {
-    const auto is_its = [&](const JointSpec& joint) { return joint.type == "free" && joint.child.body == body; };
+    const auto is_its = [&](const JointSpec& joint) { return joint.type == "free" && !joint.cut && joint.child.body == body; };
     if (std::ranges::any_of(spec_.joints, is_its)) continue;
     JointSpec free;
     free.name = "(" + body + ")";

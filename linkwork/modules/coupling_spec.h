@@ -18,6 +18,8 @@ class CouplingSpec {
   /// By the name that it has in the output.
   void add(ForceSpec force, const std::string& name);
   void add(const SensorSpec& sensor);
+  /// A state whose rate it finds; what uses states must come after them.
+  void add(const StateSpec& state);
 
   /// All but its ports.
   CouplingPlan finish();

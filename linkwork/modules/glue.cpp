@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "linkwork/linalg/index.h"
@@ -24,30 +25,42 @@ Status Glue::step(double, double, const States&, const States&, States&) {
 
 DriftControl drift_control(const Settings& settings) {
   const auto& entry = chosen_entry(stabilizations(), settings.stabilization, "stabilization");
+  const Options options = complete_options(entry.info, settings.stabilization);
   DriftControl control;
   control.tolerance = settings.constraint_tolerance;
-  const std::string& name = entry.info.name;
-  const Options options = complete_options(entry.info, settings.stabilization);
-  const auto refuse = [&](const std::string& what) {
-    throw InputError(settings.stabilization.place, what + " works on a system in one piece only",
-                     "projection, position, velocity, baumgarte or none with modules that are solved apart, or glue \"none\"");
-  };
-  if (name == "projection" || name == "position" || name == "velocity") {
-    control.positions = name != "velocity";
-    control.velocities = name != "position";
-    if (options.at("mass") == 0.0) refuse(fmt::format("stabilization '{}' with mass=0", name));
-  } else if (name == "baumgarte") {
+  control.good_enough = 0.01 * std::min(settings.constraint_tolerance, settings.rtol);
+  control.positions = entry.traits.holds_positions;
+  control.velocities = entry.traits.holds_velocities;
+  if (const auto mass = options.find("mass"); mass != options.end()) control.by_mass = mass->second != 0.0;
+  if (const auto times = options.find("times"); times != options.end()) control.times = static_cast<int>(times->second);
+  if (entry.info.name == "baumgarte") {
     control.on_rate = 2.0 * options.at("alpha");
     control.on_phi = options.at("beta") * options.at("beta");
-  } else if (name != "none") {
-    refuse(fmt::format("stabilization '{}'", name));
   }
   return control;
 }
 
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x) {
+namespace {
+
+/// A fixed number of corrections, each of positions, then of velocities there.
+Status correct_states(Workshop& workshop, Hierarchy& hierarchy, int times, double t, States& x) {
+  for (int i = 0; i < times; ++i)
+    for (const Level level : {Level::kPosition, Level::kVelocity}) {
+      if (Status status = hierarchy.up(t, x, level); !status.ok()) return status;
+      hierarchy.down();
+      workshop.advance(level, x);
+    }
+  return {};
+}
+
+}  // namespace
+
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
+                                bool closely) {
   constexpr int kMostIterations = 10;
-  const double good_enough = 0.01 * drift.tolerance;
+  for (WorkingModule& module : workshop.modules()) module.module->measure_changes(drift.by_mass, workshop.plan().length);
+  if (drift.times > 0) return correct_states(workshop, hierarchy, drift.times, t, x);
+  const double good_enough = closely ? 0.0 : drift.good_enough;
   double before = drift.positions ? std::numeric_limits<double>::infinity() : 0.0;
   Level level = drift.positions ? Level::kPosition : Level::kVelocity;
   for (int i = 0;;) {

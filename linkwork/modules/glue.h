@@ -22,6 +22,7 @@ class Glue {
     bool own_steps = false;        // does the time stepping itself: step() instead of evaluate()
     bool uses_tableau = false;     // ... with the stages of the chosen Runge-Kutta method
     bool needs_equations = false;  // modules must show their equations of motion
+    bool solves_modules = false;   // and it solves them itself: formulations and coordinates of modules have no say
     bool takes_couplings = false;  // what lies between modules may be more than constraints of two frames and springs,
                                    // and things may come and go
     std::string exposes;           // what a module has to show, in words
@@ -35,8 +36,9 @@ class Glue {
 
   /// Rates of all states of this rank. Parts of the states that the glue takes for functions of the others are made so.
   virtual Status evaluate(double t, States& x, States& rates) = 0;
-  /// Moves states back onto the constraints, if drift control does that.
-  virtual Status project(double /*t*/, States& /*x*/) { return {}; }
+  /// Moves states back onto the constraints, if drift control does that. Closely: to rounding, where the tolerance is not good
+  /// enough.
+  virtual Status project(double /*t*/, States& /*x*/, bool /*closely*/) { return {}; }
   /// From `from`, whose rates are given, over h; only glues that do the time stepping.
   virtual Status step(double t, double h, const States& from, const States& rates, States& to);
 
@@ -50,7 +52,9 @@ class Glue {
   virtual double weakest() const { return 1.0; }
   /// Independent rows of the connections, at the last evaluated state. All ranks call it.
   virtual int connection_rank() = 0;
-  /// Of them, those that this rank knows of.
+  /// Of them and of the modules' own, all together; known to all ranks.
+  virtual int total_rank() const { return 0; }
+  /// Of those of the connections, the ones that this rank knows of.
   virtual int own_rank() const { return 0; }
   /// Of a dependent row that asks for another acceleration than those it depends on: in words, or empty.
   virtual std::string contradiction() const { return {}; }
@@ -87,14 +91,18 @@ struct GlueEntry {
 struct DriftControl {
   double on_rate = 0.0, on_phi = 0.0;
   bool positions = false, velocities = false;  // which states are moved
+  bool by_mass = true;                         // the smallest change is measured by masses, or else by coordinates
+  int times = 0;                               // corrections after each step, whatever the errors are; 0: as many as it takes
   double tolerance = 1e-10;
+  double good_enough = 1e-12;  // errors that are left alone
 };
-/// What the settings ask for. Throws InputError for a stabilization that works in one piece only.
+/// What the settings ask for.
 DriftControl drift_control(const Settings& settings);
 
-/// Moves states onto the constraints of modules and joints together, by the smallest change in the mass metric: positions by
-/// Newton's method, then velocities.
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x);
+/// Moves states onto the constraints of modules and joints together, by the smallest change: positions by Newton's method, then
+/// velocities. Closely: as far as rounding allows.
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
+                                bool closely = false);
 
 /// Exchanges the motion of all ports that take part in joints and springs: what glues need that work on motions alone.
 class PortBoard {

@@ -10,8 +10,20 @@ namespace linkwork {
 namespace {
 
 /// At the head of each rank's part of the message: trouble, errors of its modules and of its joints, whose the largest is, and
-/// the rank of its groups.
-enum Head { kTrouble, kPosition, kVelocity, kSpeed, kJointPosition, kJointVelocity, kWeakest, kWorst, kRank, kHeadSize };
+/// the ranks of its groups and modules.
+enum Head {
+  kTrouble,
+  kPosition,
+  kVelocity,
+  kSpeed,
+  kJointPosition,
+  kJointVelocity,
+  kWeakest,
+  kWorst,
+  kRank,
+  kInnerRank,
+  kHeadSize
+};
 
 int message_size(std::size_t ports) {
   const int six = 6 * static_cast<int>(ports);
@@ -153,6 +165,8 @@ Status Hierarchy::up_from_answers(double t, Level level) {
     head[kPosition] = std::max(head[kPosition], errors.position);
     head[kVelocity] = std::max(head[kVelocity], errors.velocity);
     head[kSpeed] = std::max(head[kSpeed], errors.speed);
+    head[kInnerRank] += at_work.module->rank();
+    weakest_ = std::min(weakest_, at_work.module->weakest());
   }
   if (workshop_.trouble().empty())
     for (Group& group : groups_)
@@ -178,7 +192,7 @@ Status Hierarchy::exchange() {
   workshop_.transport().gather(message_, ends_);
   bool trouble = false;
   double worst = -1.0, largest = 0.0;
-  total_rank_ = 0;
+  total_rank_ = inner_rank_ = 0;
   for (std::size_t r = 0; r < ends_.size(); ++r) {
     const double* const head = &message_[r == 0 ? 0 : at(ends_[r - 1])];
     trouble = trouble || head[kTrouble] != 0.0;
@@ -189,6 +203,7 @@ Status Hierarchy::exchange() {
     errors_.joint_velocity = std::max(errors_.joint_velocity, head[kJointVelocity]);
     weakest_ = std::min(weakest_, head[kWeakest]);
     total_rank_ += static_cast<int>(head[kRank]);
+    inner_rank_ += static_cast<int>(head[kInnerRank]);
     const double error = std::max(head[kPosition], head[kJointPosition]);
     if (error > largest) largest = error, worst = head[kWorst];
   }

@@ -43,6 +43,8 @@ class Hierarchy {
   const std::vector<ConnectionResult>& results() const { return results_; }
   /// Of all rows between modules.
   int total_rank() const { return total_rank_; }
+  /// Of the modules' own rows.
+  int inner_rank() const { return inner_rank_; }
   /// Of the groups that this rank solves.
   int own_rank() const;
   double weakest() const { return weakest_; }
@@ -125,7 +127,7 @@ class Hierarchy {
   AssemblyErrors errors_;
   std::vector<ConnectionResult> results_;
   double weakest_ = 1.0;
-  int total_rank_ = 0;
+  int total_rank_ = 0, inner_rank_ = 0;
   double inconsistency_ = 0.0;
   const std::string* inconsistent_ = nullptr;
   std::vector<double> spring_potentials_;

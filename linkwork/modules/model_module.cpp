@@ -7,17 +7,20 @@
 #include <cmath>
 #include <utility>
 
-#include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/dynamics/equations_of_motion.h"
-#include "linkwork/dynamics/position_rows.h"
-#include "linkwork/dynamics/redundancy.h"
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/modules/coordinate_change.h"
 #include "linkwork/modules/module_equations.h"
+#include "linkwork/modules/ported_formulation.h"
 #include "linkwork/modules/switched_part.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/coordinate_choice.h"
 #include "linkwork/simulation/limit_watch.h"
+#include "linkwork/simulation/method_choice.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/stabilizations/catalog.h"
-#include "linkwork/tree/rnea.h"
+#include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
 
@@ -30,96 +33,48 @@ std::unique_ptr<Stabilization> adjusting(const Model& model) {
   return make_chosen(stabilizations(), model.settings.stabilization, "stabilization", model);
 }
 
-/// The formulation `schur` with forces on ports: in two halves, between which they are found.
-class PortedSchur : public Formulation {
- public:
-  PortedSchur(const Model& model, std::vector<NodeFrame> ports)
-      : ports_(std::move(ports)),
-        position_rows_(model),
-        columns_(port_columns(model.tree, ports_)),
-        loops_(model.tree, layout_of(model)->groups, nullptr, columns_),
-        Q(VecX<double>::Zero(6 * static_cast<int>(ports_.size()))),
-        lambda_(VecX<double>::Zero(model.row_count() + Q.size())) {}
+/// The model with every body free, if its settings ask for that.
+std::unique_ptr<const Model> freed(const Model& model) {
+  if (model.settings.coordinates.name != "FA") return nullptr;
+  check_no_armature(model);
+  return std::make_unique<const Model>(fully_augmented(model));
+}
 
-  /// The system is up to date, forces included.
-  Status respond(System& system, Level level) {
-    set_columns(system);
-    const ConstraintTerms& terms = system.terms();
-    TreeWork<double>& work = system.work();
-    if (level == Level::kAcceleration) {
-      update_bias_wrenches(system.tree(), work);
-      loops_.inward(system.tree(), work, terms.groups, terms.b, columns_);
-    } else if (level == Level::kPosition) {
-      loops_.inward_unforced(system.tree(), work, position_rows_.groups(terms), terms.phi, columns_);
-    } else {
-      loops_.inward_unforced(system.tree(), work, terms.groups, terms.rate, columns_);
-    }
-    if (work.massless_node == 0 || level != Level::kAcceleration) return {};
-    return {fmt::format("every joint must move some inertia, and '{}' moves none", system.model().node_name(work.massless_node))};
+/// What finds the accelerations, if it is not the recursion that also gives the ports' response: another formulation, embedded
+/// loops, or what deals with joints that move no inertia by themselves. Null: that recursion.
+std::unique_ptr<Formulation> other_formulation(const Model& model, const State& start, bool is_free) {
+  const Settings& settings = model.settings;
+  if (settings.coordinates.name == "CE" && model.row_count() > 0) return make_embedding(model, all_loops_embedded(model));
+  const bool asked = settings.formulation.name != "auto" && settings.formulation.name != "schur";
+  const Choice choice = asked ? settings.formulation : Choice{"schur", {}, {}};
+  if (!asked && !is_free && model.tree.nv > 0) {
+    System system(model);
+    system.update(start);
+    const std::array takes{Equations::kAcceleration};
+    if (choose_formulation(system, takes).usual) return nullptr;
+  } else if (model.tree.nv == 0) {
+    return nullptr;
   }
-
-  /// vdot, or the change of positions or velocities, with the forces Q on the ports.
-  void finish(System& system, VecX<double>& vdot, VecX<double>& lambda) {
-    lambda_.tail(Q.size()) = Q;
-    loops_.outward(system.tree(), system.work(), vdot, lambda_);
-    lambda = lambda_.head(lambda_.size() - Q.size());
-  }
-
-  Status solve(System& system, Solution& solution) override {
-    if (Status status = respond(system, Level::kAcceleration); !status.ok()) return status;
-    finish(system, solution.vdot, solution.lambda);
-    solution.rank = loops_.rank();
-    std::copy_n(loops_.dependent().begin(), solution.dependent.size(), solution.dependent.begin());
-    return {};
-  }
-
-  const LoopElimination& loops() const { return loops_; }
-  const std::vector<NodeFrame>& ports() const { return ports_; }
-  std::span<const ForceColumns> columns() const { return columns_; }
-
-  /// Unit wrenches at the ports, world axes.
-  void set_columns(const System& system) {
-    for (std::size_t p = 0; p < ports_.size(); ++p) {
-      const Mat3<double>& R_WN = system.X_WN(ports_[p].node).R;
-      columns_[p].set_point(ports_[p].node, ports_[p].X_NF.p);
-      for (int k = 0; k < 3; ++k) {
-        const V3 axis = R_WN.row(k).transpose();
-        columns_[p].wrench(0, k) = {axis, V3::Zero()};
-        columns_[p].wrench(0, 3 + k) = {ports_[p].X_NF.p.cross(axis), axis};
-      }
-    }
-  }
-
- private:
-  static std::vector<ForceColumns> port_columns(const Tree& tree, const std::vector<NodeFrame>& ports) {
-    std::vector<ForceColumns> columns;
-    for (const NodeFrame& port : ports) columns.emplace_back(tree, std::vector<int>{port.node}, std::vector<int>{}, 6);
-    return columns;
-  }
-
-  std::vector<NodeFrame> ports_;
-  PositionRows position_rows_;
-  std::vector<ForceColumns> columns_;
-  LoopElimination loops_;
-
- public:
-  VecX<double> Q;  // on the ports
-
- private:
-  VecX<double> lambda_;  // of the closures, then Q
-};
+  return make_chosen(formulations(), choice, "formulation", model);
+}
 
 class ModelModule : public Module, private ModuleEquations {
  public:
   ModelModule(Model model, const std::vector<FrameSpec>& ports, std::vector<double> start_values)
-      : model_(std::move(model)), start_values_(std::move(start_values)), recorder_(model_), limits_(model_) {
-    auto formulation = std::make_unique<PortedSchur>(model_, port_frames(ports));
-    schur_ = formulation.get();
-    equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(formulation), adjusting(model_));
+      : given_(std::move(model)),
+        free_(freed(given_)),
+        model_(free_ ? *free_ : given_),
+        solution_(model_),
+        recorder_(model_),
+        limits_(model_) {
+    AssemblyReport report;
+    start_ = in_its_coordinates(start_values.empty() ? assemble(given_, report) : given_state(start_values));
+    make_equations(port_frames(ports));
     stabilization_ = adjusting(model_);
+    equations_->start(start_);
+    state_ = start_;
     switched_ = std::make_unique<SwitchedPart>(model_, *equations_);
-    state_.q.resize(nq());
-    state_.v.resize(nv());
+    if (free_) switched_->set_jump([this](auto values, bool positions, auto& x) { jump_free(values, positions, x); });
     vdot_ = VecX<double>::Zero(nv());
     lambda_ = VecX<double>::Zero(model_.row_count());
     bias_ = VecX<double>::Zero(6 * port_count());
@@ -142,16 +97,13 @@ class ModelModule : public Module, private ModuleEquations {
   }
 
   int port_count() const override { return static_cast<int>(schur_->ports().size()); }
-  /// q, v, states of the user's own, work.
+  /// q, v, states of the user's own and of the formulation, work.
   int state_size() const override { return nq() + nv() + nz() + 1; }
-  int controlled_size() const override { return nq() + nv() + nz(); }
+  int controlled_size() const override { return nq() + nv() + static_cast<int>(model_.states.size()); }
 
   void start(VecX<double>& x) override {
-    x = VecX<double>::Zero(state_size());
-    AssemblyReport report;
-    const State own = start_values_.empty() ? assemble(model_, report) : given_start();
-    x << own.q, own.v, VecX<double>::Zero(nz()), 0.0;
-    for (int k = 0; k < nz(); ++k) x[nq() + nv() + k] = model_.states[static_cast<std::size_t>(k)].start;
+    x.resize(state_size());
+    x << start_.q, start_.v, start_.z, 0.0;
   }
 
   Status kinematics(double t, const VecX<double>& x, std::span<PortMotion> ports) override {
@@ -161,7 +113,10 @@ class ModelModule : public Module, private ModuleEquations {
     state_.z = x.segment(nq() + nv(), nz());
     state_.work = x[nq() + nv() + nz()];
     System& system = equations_->system();
-    system.update(state_);
+    if (!ported_)
+      system.update(state_);
+    else if (Status status = ported_->prepare(system, state_); !status.ok())
+      return status;
     twists_.resize(ports.size());
     for (std::size_t p = 0; p < ports.size(); ++p) {
       const NodeFrame& port = schur_->ports()[p];
@@ -179,8 +134,18 @@ class ModelModule : public Module, private ModuleEquations {
     if (level == Level::kAcceleration) {
       system.update_forces();
       stabilization_->adjust(system.terms());
+      if (ported_) return respond_by_probing(response);
     }
-    if (Status status = schur_->respond(system, level); !status.ok()) return status;
+    by_coordinates_ = level != Level::kAcceleration && !by_mass_;
+    if (!by_coordinates_)
+      if (Status status = schur_->respond(system, level); !status.ok()) return status;
+    // What has no mass cannot be measured by it.
+    if (level != Level::kAcceleration && system.work().massless_node != 0) by_coordinates_ = true;
+    if (by_coordinates_) {
+      if (!change_) change_.emplace(model_, model_.units.length);
+      change_->respond(system, *schur_, level, response);
+      return {};
+    }
     schur_->loops().open_response(response.D, response.R);
     if (level == Level::kAcceleration) {
       bias_accelerations(system);
@@ -197,7 +162,13 @@ class ModelModule : public Module, private ModuleEquations {
   Status advance(Level level, const VecX<double>& Q, VecX<double>& out) override {
     System& system = equations_->system();
     schur_->Q = Q;
-    schur_->finish(system, vdot_, lambda_);
+    if (level == Level::kAcceleration && ported_) {
+      if (Status status = solve_ported(); !status.ok()) return status;
+    } else if (level != Level::kAcceleration && by_coordinates_) {
+      change_->finish(Q, vdot_);
+    } else {
+      schur_->finish(system, vdot_, lambda_);
+    }
     if (level == Level::kAcceleration) {
       if (switched_->load_count() > 0) switched_->find(lambda_, own_dependent());
       return rates(vdot_, lambda_, Q, out);
@@ -212,7 +183,10 @@ class ModelModule : public Module, private ModuleEquations {
   }
 
   void accept_step(Remarks& remarks) override {
-    equations_->system().accept_turns();
+    equations_->accept_step();
+    if (ported_ && !solution_.remark.empty())
+      remarks.add(state_.t, "solution of " + model_.name,
+                  fmt::format("at t = {:.6g} s in module '{}' {}", state_.t, model_.name, solution_.remark));
     limits_.look(equations_->system(), remarks);
   }
 
@@ -220,6 +194,19 @@ class ModelModule : public Module, private ModuleEquations {
     const ConstraintTerms& terms = equations_->system().terms();
     const auto largest = [](const VecX<double>& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; };
     return {largest(terms.phi), largest(terms.rate), largest(state_.v)};
+  }
+
+  bool measure_changes(bool by_mass, double length) override {
+    if (by_mass_ != by_mass) change_.reset();
+    by_mass_ = by_mass;
+    if (!by_mass && !change_) change_.emplace(model_, length);
+    return true;
+  }
+
+  void settle(VecX<double>& x) const override {
+    if (!ported_) return;
+    x.head(nq()) = state_.q;
+    x.segment(nq(), nv()) = state_.v;
   }
 
   void normalize(VecX<double>& x) const override { normalize_quaternions(model_.tree, x.data()); }
@@ -247,9 +234,10 @@ class ModelModule : public Module, private ModuleEquations {
   }
 
   int dof() const override { return nv() - rank(); }
-  int rank() const override { return schur_->loops().rank().rank; }
+  int rank() const override { return found_rank().rank; }
+  double weakest() const override { return found_rank().weakest; }
   std::vector<std::string> redundant() const override {
-    const std::vector<char>& dependent = schur_->loops().dependent();
+    const std::vector<char> dependent = own_dependent();
     std::vector<std::string> names;
     for (std::size_t i = 0; i < model_.rows.size(); ++i)
       if (dependent[i] && equations_->system().is_active(static_cast<int>(i))) names.push_back(model_.rows[i].name);
@@ -263,13 +251,49 @@ class ModelModule : public Module, private ModuleEquations {
   ModuleEquations* equations() override { return this; }
 
  private:
+  void make_equations(std::vector<NodeFrame> ports) {
+    auto schur = std::make_unique<PortedSchur>(model_, std::move(ports));
+    schur_ = schur.get();
+    std::unique_ptr<Formulation> formulation = other_formulation(model_, start_, free_ != nullptr);
+    if (formulation) {
+      only_ports_ = std::move(schur);
+      auto ported = std::make_unique<PortedFormulation>(std::move(formulation), *schur_);
+      ported_ = ported.get();
+      formulation = std::move(ported);
+    } else {
+      formulation = std::move(schur);
+    }
+    equations_ = std::make_unique<EquationsOfMotion>(model_, std::move(formulation), adjusting(model_));
+  }
+
+  Status respond_by_probing(PortResponse& response) {
+    System& system = equations_->system();
+    if (Status status = ported_->respond(system, *stabilization_, solution_, response); !status.ok()) return status;
+    bias_accelerations(system);
+    response.R += bias_;
+    return {};
+  }
+
+  /// With the forces on the ports.
+  Status solve_ported() {
+    System& system = equations_->system();
+    if (Status status = ported_->solve(system, solution_); !status.ok()) return status;
+    stabilization_->correct(system, solution_);
+    if (switched_->load_count() > 0 || !system.terms().u.isZero(0.0)) ported_->complete(system, solution_);
+    vdot_ = solution_.vdot;
+    lambda_ = solution_.lambda;
+    return {};
+  }
+
+  const Rank& found_rank() const { return ported_ ? solution_.rank : schur_->loops().rank(); }
   std::vector<char> own_dependent() const {
+    if (ported_) return solution_.dependent;
     const std::vector<char>& all = schur_->loops().dependent();
     return {all.begin(), all.begin() + model_.row_count()};
   }
   int nq() const { return model_.tree.nq; }
   int nv() const { return model_.tree.nv; }
-  int nz() const { return static_cast<int>(model_.states.size()); }
+  int nz() const { return static_cast<int>(start_.z.size()); }
 
   std::vector<NodeFrame> port_frames(const std::vector<FrameSpec>& ports) const {
     std::vector<NodeFrame> frames;
@@ -281,18 +305,35 @@ class ModelModule : public Module, private ModuleEquations {
     return frames;
   }
 
-  State given_start() const {
+  /// Of the model as it was given, from values of its joints.
+  State given_state(std::span<const double> joint_values) const {
     State state;
-    state.q = Eigen::Map<const VecX<double>>(model_.start_q.data(), nq());
-    state.v = Eigen::Map<const VecX<double>>(model_.start_v.data(), nv());
+    state.q = Eigen::Map<const VecX<double>>(given_.start_q.data(), given_.tree.nq);
+    state.v = Eigen::Map<const VecX<double>>(given_.start_v.data(), given_.tree.nv);
     std::size_t at = 0;
-    for (const Joint& joint : model_.joints) {
-      for (std::size_t k = 0; k < joint.q.size(); ++k) state.q[joint.q[k]] = start_values_[at + k];
+    for (const Joint& joint : given_.joints) {
+      for (std::size_t k = 0; k < joint.q.size(); ++k) state.q[joint.q[k]] = joint_values[at + k];
       at += joint.kind->positions.size();
-      for (std::size_t k = 0; k < joint.v.size(); ++k) state.v[joint.v[k]] = start_values_[at + k];
+      for (std::size_t k = 0; k < joint.v.size(); ++k) state.v[joint.v[k]] = joint_values[at + k];
       at += joint.kind->velocities.size();
     }
     return state;
+  }
+
+  State in_its_coordinates(State given) const {
+    if (!free_) return given;
+    System system(given_);
+    system.update(given);
+    State state{given.t, VecX<double>(nq()), VecX<double>(nv()), given.work, {}};
+    free_body_state(given_, system.work(), state.q.data(), state.v.data());
+    return state;
+  }
+
+  /// Like SwitchedPart::jump(), where every body is free.
+  void jump_free(std::span<const double> joint_values, bool positions, VecX<double>& x) const {
+    const State after = in_its_coordinates(given_state(joint_values));
+    if (positions) x.head(nq()) = after.q;
+    x.segment(nq(), nv()) = after.v;
   }
 
   /// Of the ports at vdot = 0. The recursions let the ground fall upwards instead of everything else downwards.
@@ -322,10 +363,8 @@ class ModelModule : public Module, private ModuleEquations {
     const ConstraintTerms& terms = system.terms();
     phi = terms.phi, rate = terms.rate, u = terms.u, b = terms.b;
     v = state_.v;
-    J.setZero(6 * port_count(), nv());
     schur_->set_columns(system);
-    for (int p = 0; p < port_count(); ++p)
-      schur_->columns()[static_cast<std::size_t>(p)].add_rows_to(model_.tree, system.work(), 6 * p, J);
+    schur_->jacobian(system, J);
     bias_accelerations(system);
     Jdot_v = bias_;
   }
@@ -346,13 +385,25 @@ class ModelModule : public Module, private ModuleEquations {
       power += Q.segment<3>(at).dot(twists_[p].w) + Q.segment<3>(at + 3).dot(twists_[p].v);
     }
     system.state_rates({xdot.data() + nq() + nv(), model_.states.size()});
+    if (ported_) {
+      power += solution_.virtual_power;
+      xdot.segment(controlled_size(), solution_.zdot.size()) = solution_.zdot;
+    }
     xdot[nq() + nv() + nz()] = power;
     return {};
   }
 
-  Model model_;
-  std::vector<double> start_values_;
+  Model given_;
+  std::unique_ptr<const Model> free_;  // with every body free, if it is solved like that
+  const Model& model_;                 // the one that is solved
+  State start_;
+  std::unique_ptr<PortedSchur> only_ports_;  // if something else finds the accelerations,
+  PortedFormulation* ported_ = nullptr;      // which is this
   PortedSchur* schur_ = nullptr;
+  bool by_mass_ = true;                     // changes of states are measured,
+  bool by_coordinates_ = false;             // or were when it was last asked:
+  std::optional<CoordinateChange> change_;  // then this does
+  Solution solution_;                       // of ported_
   std::unique_ptr<EquationsOfMotion> equations_;
   std::unique_ptr<Stabilization> stabilization_;
   std::unique_ptr<SwitchedPart> switched_;

@@ -52,11 +52,14 @@ Choice glue_for(const Spec& spec, const OwnModules& modules, std::vector<std::st
   return glue;
 }
 
-AssemblyPlan plan_with(const Spec& spec, const OwnModules& modules) {
+/// Its modules placed at a consistent start. Rounded designs are fitted as in one piece.
+AssemblyPlan plan_with(const Spec& given, const OwnModules& modules, Transport& transport) {
+  const Spec spec = fitted_design(given);
   AssemblyPlan plan = plan_assembly(spec);
   for (ModulePlan& module : plan.modules)
     if (const auto own = modules.find(module.name); own != modules.end())
       module.make = [make = own->second](const std::vector<double>&) { return make(); };
+  start_together(plan, spec, transport);
   return plan;
 }
 
@@ -69,7 +72,7 @@ Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, Transport& tra
   if (from != nullptr) simulation.restore(*from);
   Observer observer = prepare({simulation, model, &system, transport});
   if (transport.rank() != 0) return simulation.run(observer);
-  PieceComparison comparison(*model, system.columns(), system.glue_is_exact(), [&system] { return system.whole(); });
+  PieceComparison comparison(*model, system.columns(), system.is_exact(), [&system] { return system.whole(); });
   if (from != nullptr) comparison.resume(from->summary.modules->pretty, from->outputs);
   compare(comparison, observer);
   Summary summary = simulation.run(observer);
@@ -94,10 +97,9 @@ Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& opt
     summary.notes.insert(summary.notes.begin(), notes.begin(), notes.end());
     return summary;
   }
-  AssemblyPlan plan = plan_with(spec, options.modules);
   if (options.threads > 1 && world.size() > 1)
     throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
-  start_together(plan, spec, world);
+  const AssemblyPlan plan = plan_with(spec, options.modules, world);
   // More threads than modules would only wait.
   const int threads = std::min(options.threads, std::max(1, static_cast<int>(plan.modules.size())));
   if (world.size() > 1 || threads == 1) return run_on_rank(plan, glue, world, options.from, prepare);
@@ -122,8 +124,7 @@ LiveRun make_live_run(const Spec& spec, const OwnModules& modules) {
   }
   live.is_one_piece = false;
   live.transport = std::make_unique<InProcess>();
-  AssemblyPlan plan = plan_with(spec, modules);
-  start_together(plan, spec, *live.transport);
+  AssemblyPlan plan = plan_with(spec, modules, *live.transport);
   live.model = plan.whole;
   live.simulation = std::make_unique<Simulation>(std::make_unique<AssemblySystem>(std::move(plan), glue, *live.transport));
   return live;

@@ -79,6 +79,12 @@ class Module {
   /// The state of the last kinematics() is where a step ended: what is to be warned of there?
   virtual void accept_step(Remarks& /*remarks*/) {}
 
+  /// At the levels of position and velocity, what the smallest change of a state is: measured by its masses, or by its
+  /// coordinates, in rad and in units of `length`. Returns whether the module can; all can measure by masses.
+  virtual bool measure_changes(bool by_mass, double /*length*/) { return by_mass; }
+  /// Parts of a state that the module takes for functions of the others are made so: at the state of the last kinematics().
+  virtual void settle(VecX<double>& /*x*/) const {}
+
   /// How well the state of the last kinematics() meets the module's own constraints.
   virtual ModuleErrors errors() const { return {}; }
   /// Brings what integration leaves only approximately, such as the length of quaternions, back.
@@ -95,6 +101,8 @@ class Module {
   /// Velocities less independent constraints, at the state of the last response().
   virtual int dof() const { return 0; }
   virtual int rank() const { return 0; }
+  /// What was left there of its weakest row (rank.h).
+  virtual double weakest() const { return 1.0; }
   virtual std::vector<std::string> redundant() const { return {}; }
 
   /// What its output depends on beside the state: turns that angles have made so far. Given back to a module of the same kind

@@ -38,6 +38,7 @@ std::vector<double> SwitchedPart::joint_values() {
 }
 
 void SwitchedPart::jump(std::span<const double> joint_values, bool positions, VecX<double>& x) const {
+  if (jump_) return jump_(joint_values, positions, x);
   std::size_t at = 0;
   for (const Joint& joint : model_.joints) {
     for (std::size_t k = 0; positions && k < joint.q.size(); ++k) x[joint.q[k]] = joint_values[at + k];

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -26,7 +27,10 @@ class SwitchedPart {
   /// Positions and velocities of its joints, joint by joint, then states of the user's own, at the instant last evaluated.
   std::vector<double> joint_values();
   /// Makes a state (q, v and whatever follows) have such velocities, and positions if they are to change.
+  using Jump = std::function<void(std::span<const double> joint_values, bool positions, VecX<double>& x)>;
   void jump(std::span<const double> joint_values, bool positions, VecX<double>& x) const;
+  /// How that is done where joints have no coordinates of their own.
+  void set_jump(Jump jump) { jump_ = std::move(jump); }
 
   /// Of frictions that slide under a normal force that is to be found: what it is taken to be, and what then comes of it.
   int load_count() const { return static_cast<int>(loaded_.size()); }
@@ -43,6 +47,7 @@ class SwitchedPart {
   Modes modes_;
   std::optional<SharedModes::Places> places_;
   LoadSharing sharing_;
+  Jump jump_;
   std::vector<std::size_t> loaded_;  // frictions
   std::vector<double> found_;
 };

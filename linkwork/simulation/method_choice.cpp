@@ -11,9 +11,6 @@
 
 namespace linkwork {
 
-namespace {
-
-/// The drift control asked for, or none where the formulation could not work beside it and nobody asked.
 Choice fitting_stabilization(const Choice& formulation, const Choice& wanted, std::vector<std::string>& notes) {
   const auto& traits = chosen_entry(stabilizations(), wanted, "stabilization").traits;
   const bool lives_on_errors = chosen_entry(formulations(), formulation, "formulation").traits.lives_on_errors;
@@ -24,6 +21,8 @@ Choice fitting_stabilization(const Choice& formulation, const Choice& wanted, st
   notes.push_back("stabilization 'none' was chosen: " + why);
   return {"none", {}, {}};
 }
+
+namespace {
 
 bool takes(const Integrator::Traits& integrator, Equations equations) {
   return std::ranges::find(integrator.takes, equations) != integrator.takes.end();
@@ -71,19 +70,30 @@ void check_permanent(const Model& model, const std::string& method, const Place&
                        instead);
 }
 
+}  // namespace
+
+EmbeddingChoice all_loops_embedded(const Model& model) {
+  const Choice& coordinates = model.settings.coordinates;
+  const std::vector<CatalogInfo> known = coordinate_choices();
+  const Options options = complete_options(known[find_choice(known, coordinates, "coordinates")], coordinates);
+  check_permanent(model, "coordinates 'CE'", coordinates.place, "the coordinates 'TA' or 'FA'");
+  EmbeddingChoice all = embed_all(model);
+  all.analytic = options.at("analytic") != 0.0;
+  return all;
+}
+
+namespace {
+
 /// Which loops are embedded; nothing if all are cut. "auto" leaves constraints to methods that were asked for and need them.
 std::optional<EmbeddingChoice> chosen_embedding(const Model& model, const State& start,
                                                 const CatalogEntry<Integrator>& integrator) {
   const Settings& settings = model.settings;
   const std::vector<CatalogInfo> known = coordinate_choices();
-  const Options options = complete_options(known[find_choice(known, settings.coordinates, "coordinates")], settings.coordinates);
+  complete_options(known[find_choice(known, settings.coordinates, "coordinates")], settings.coordinates);
   if (model.row_count() == 0) return {};
   if (settings.coordinates.name == "CE") {
     check_embedding(settings, integrator);
-    check_permanent(model, "coordinates 'CE'", settings.coordinates.place, "the coordinates 'TA' or 'FA'");
-    EmbeddingChoice all = embed_all(model);
-    all.analytic = options.at("analytic") != 0.0;
-    return all;
+    return all_loops_embedded(model);
   }
   const bool is_open = settings.coordinates.name == "auto" && settings.formulation.name == "auto";
   if (!is_open || !takes(integrator.traits, Equations::kAcceleration)) return {};

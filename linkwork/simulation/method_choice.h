@@ -23,6 +23,12 @@ struct MethodChoice {
 /// together.
 MethodChoice choose_methods(const Model& model, const State& start, bool is_free);
 
+/// Every loop embedded, as coordinates 'CE' ask for. Throws InputError for rows that cannot be.
+EmbeddingChoice all_loops_embedded(const Model& model);
+
+/// The drift control asked for, or none where the formulation could not work beside it and nobody asked.
+Choice fitting_stabilization(const Choice& formulation, const Choice& wanted, std::vector<std::string>& notes);
+
 /// As chosen, without memory of earlier steps.
 std::unique_ptr<EquationsOfMotion> make_equations(const Model& model, const MethodChoice& methods);
 

@@ -88,6 +88,10 @@ class MovingSystem {
   /// The same without a row.
   virtual Status hear(const std::string& objection) { return {objection}; }
 
+  /// Where a step must end so that what happens in time of its own accord is told by its ends (TimeLaws): for systems that have
+  /// no EquationsOfMotion, whose laws the loop looks at itself.
+  virtual double seen_until(double /*t*/, double until) { return until; }
+
   /// Sizes by which errors are judged: of the mechanism, m, and of the energy that gravity can move in it, J.
   struct Scales {
     double length = 1.0, energy = 0.0;

@@ -351,9 +351,10 @@ bool TimeLoop::take_step(double h) {
 /// Forces may have come and gone in time between the instants that the integrator looked at: the step is then made again,
 /// shorter.
 bool TimeLoop::look_between() {
-  if (!time_laws_ || time_laws_->empty()) return true;
+  if (has_fixed_steps() || integrator_->stops_at_rows() || (time_laws_ && time_laws_->empty())) return true;
   for (;;) {
-    const double end = time_laws_->seen_until(equations_->equations_of_motion()->system(), now_.t, next_.t);
+    const double end = time_laws_ ? time_laws_->seen_until(equations_->equations_of_motion()->system(), now_.t, next_.t)
+                                  : system_->seen_until(now_.t, next_.t);
     if (!(end < next_.t)) return true;
     integrator_->forget();
     if (!take_step(end - now_.t)) return false;

@@ -19,6 +19,7 @@
 
 #include "linkwork/io/model_file.h"
 #include "tests/attack/judge.h"
+#include "tests/attack/random_assembly.h"
 #include "tests/attack/random_mechanism.h"
 
 namespace {
@@ -37,6 +38,7 @@ struct Options {
   std::string out = "attack-failures";
   std::vector<std::string> files;
   bool units = false;
+  bool assemblies = false;  // cut into modules
 };
 
 Spec mechanism(const Options& options, std::uint64_t seed) {
@@ -149,6 +151,25 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// Modules against one piece, in each of the ways.
+std::vector<std::string> compared_lines(std::uint64_t seed, const Options& options) {
+  std::vector<std::string> lines;
+  std::string left_out;
+  for (const std::string& mode : options.modes) {
+    const Comparison result = compare_with_one_piece(assembly_in(mode, seed), options.tolerance);
+    if (result.kind == Comparison::Kind::kLeftOut) {
+      left_out = "not run in one piece, or near a singular position";
+      continue;
+    }
+    const char* const verdict = result.kind == Comparison::Kind::kSame      ? "right"
+                                : result.kind == Comparison::Kind::kRefused ? "refused"
+                                                                            : "wrong";
+    lines.push_back(fmt::format("{}\t{}\t{}\t{}", mode, verdict, result.difference, one_line(result.words)));
+  }
+  lines.push_back(fmt::format("end\t{}", lines.empty() ? left_out : ""));
+  return lines;
+}
+
 std::vector<std::string> judged_lines(const Spec& spec, const Options& options) {
   std::vector<std::string> lines;
   const Judgement judgement = judge(spec, options.modes, options.tolerance);
@@ -174,7 +195,9 @@ void work(const Options& options, std::uint64_t from, std::uint64_t end, int out
     };
     alarm(options.patience);
     say("begin");
-    for (const std::string& line : judged_lines(mechanism(options, seed), options)) say(line);
+    for (const std::string& line :
+         options.assemblies ? compared_lines(seed, options) : judged_lines(mechanism(options, seed), options))
+      say(line);
   }
 }
 
@@ -287,13 +310,16 @@ int main(int argc, char** argv) {
   app.add_option("--out", options.out, "folder for the mechanisms that fail");
   app.add_option("files", options.files, "judge these model files instead");
   app.add_flag("--units", options.units, "each mechanism in units of its own: masses 1e-12 to 1e12, lengths 1e-9 to 1e9");
+  app.add_flag("--assemblies", options.assemblies,
+               fmt::format("cut each mechanism into modules, and compare a short run of them with one piece; modes: {}",
+                           fmt::join(assembly_modes(), ",")));
   bool print = false;
   app.add_flag("--print", print, "print the mechanism of the seed, and judge nothing");
   CLI11_PARSE(app, argc, argv);
   if (options.jobs <= 0) options.jobs = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  options.modes = modes.empty() ? attack_modes() : split(modes, ',');
+  options.modes = !modes.empty() ? split(modes, ',') : options.assemblies ? assembly_modes() : attack_modes();
   if (print) {
-    std::cout << to_toml(mechanism(options, options.seed));
+    std::cout << to_toml(options.assemblies ? random_assembly(options.seed, true) : mechanism(options, options.seed));
     return 0;
   }
   if (!options.files.empty()) return judge_files(options) > 0 ? 1 : 0;
@@ -304,6 +330,7 @@ int main(int argc, char** argv) {
   order.emplace_back("crash");
   report.print(order);
   if (report.bad.empty()) return 0;
+  if (options.assemblies) return 1;
   std::filesystem::create_directories(options.out);
   for (std::uint64_t seed : report.bad)
     std::ofstream(std::filesystem::path(options.out) / fmt::format("{}.toml", seed)) << to_toml(mechanism(options, seed));

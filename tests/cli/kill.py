@@ -31,6 +31,7 @@ CASES = [
     ("hierarchical", ["chain_modules", "--every", "1e-3"], 0.02, 3, 8),
     ("events in modules", ["train_modules", "--every", "1e-2"], 0.4, 3, 4),
     ("friction between modules", ["clutch_modules", "--every", "1e-2"], 0.4, 2, 3),
+    ("multistep over modules", ["clutch_modules", "--integrator", "cvode-bdf", "--every", "1e-2"], 0.4, 2, 2),
     ("waveform", ["gear_train_modules", "--glue", "waveform", "--every", "1e-3"], 0.1, 2, 6),
     ("projection", ["four_bar_modules", "--glue", "projection", "--integrator", "dopri45"], 0.5, 2, 6),
 ]

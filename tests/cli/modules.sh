@@ -37,9 +37,10 @@ done
 expect 2 "there is nothing for glue 'hierarchical' to join: the model has no modules" "$LINKWORK" run four_bar --glue hierarchical
 expect 2 "--threads: the model is solved as one" "$LINKWORK" run four_bar --threads 2
 expect 2 "--threads: the value is '0'" "$LINKWORK" run four_bar_modules --threads 0
-expect 2 "formulation 'lagrange' does not go with glue 'hierarchical'" \
-  "$LINKWORK" run four_bar_modules --glue hierarchical --formulation lagrange
-expect 2 "integrator 'ida' does not go with glue" "$LINKWORK" run four_bar_modules --glue hierarchical --integrator ida
+expect 2 "formulation 'index3' does not go with glue 'hierarchical'" \
+  "$LINKWORK" run four_bar_modules --glue hierarchical --formulation index3
+expect 2 "for stiff modules cvode-bdf or arkode" "$LINKWORK" run four_bar_modules --glue hierarchical --integrator ida
+expect 0 "the modules are solved in one piece: integrator 'newmark'" "$LINKWORK" run four_bar_modules --end 0.01 --integrator newmark
 expect 0 'lagrange' "$LINKWORK" run four_bar_modules --end 0.01 --formulation lagrange
 
 # A process that dies ends the others, and is named.
@@ -74,3 +75,23 @@ for model in train_modules two_arms_modules clutch_modules; do
     done
   fi
 done
+
+# Other methods inside modules and over them, likewise.
+while read -r model arguments; do
+  read -ra options <<<"$arguments"
+  "$LINKWORK" run "$model" --end 0.1 "${options[@]}" --quiet --no-report --out methods-1 || fail "$model $arguments"
+  grep -q '"glue": "hierarchical"' methods-1/summary.json || fail "$model $arguments is not solved apart"
+  "$LINKWORK" run "$model" --end 0.1 "${options[@]}" --quiet --no-report --threads 2 --out methods-t
+  cmp methods-1/trajectory.csv methods-t/trajectory.csv || fail "$model $arguments differs on 2 threads"
+  if command -v mpirun >/dev/null; then
+    mpirun --oversubscribe -n 3 "$LINKWORK" run "$model" --end 0.1 "${options[@]}" --quiet --no-report --out methods-r
+    cmp methods-1/trajectory.csv methods-r/trajectory.csv || fail "$model $arguments differs on 3 ranks"
+  fi
+done <<'END'
+rover_modules --stabilization post
+rover_modules --coordinates CE
+four_bar_modules --coordinates FA --formulation gigsp
+stiff_modules --integrator cvode-bdf
+stiff_modules --glue hierarchical --integrator generalized-alpha
+clutch_modules --integrator arkode
+END

@@ -198,6 +198,21 @@ TEST(ForcesBetweenModules, GiveTheMotionOfOnePiece) {
       expect_the_motion_of_one_piece(assembly(seed, force), force, force.starts_with("[[sensor]]") ? 2 : 1);
 }
 
+/// Coordinates of a free joint that is anywhere, used elsewhere.
+TEST(ForcesBetweenModules, MayUseCoordinatesOfFreeJoints) {
+  for (unsigned seed = 1; seed <= 2; ++seed) {
+    Random random(300 + seed);
+    const std::string floating = body(random, "float") + "[[joint]]\nname = \"float\"\ntype = \"free\"\nvelocity = [0.2, 0.1, " +
+                                 "-0.3, 0.4, 0.5, -0.2]\nparent = " + frame(random, "ground") +
+                                 "child = " + frame(random, "float");
+    const std::string force =
+        "[[force]]\nname = \"s\"\ntype = \"torque\"\njoint = \"m1.arm\"\nvalue = \"2*q.float.x - v.float.wz + q.float.z^2\"\n";
+    const std::string gear =
+        "[[closure]]\nname = \"g\"\ntype = \"gear\"\njoints = [\"m2.arm\", \"float.y\"]\ncoefficients = [1, 0.7]\n";
+    expect_the_motion_of_one_piece(assembly(seed, floating + force + gear), fmt::format("seed {}", seed), 2);
+  }
+}
+
 TEST(ForcesBetweenModules, LinearSpringsAndDampersOfPortsNeedNoModelOfTheirOwn) {
   const std::string text =
       "[[connection]]\nname = \"s\"\ntype = \"spring\"\na = \"m1.hand\"\nb = \"m2.knob\"\nstiffness = 5\nlength = 0.2\ndamping = "

@@ -209,10 +209,10 @@ TEST(AutoGlue, SaysWhyModulesAreSolvedInOnePiece) {
   std::vector<std::string> notes;
   EXPECT_EQ(chosen_glue(spec, notes).name, "hierarchical");
   EXPECT_TRUE(notes.empty());
-  spec.settings.formulation = {"lagrange", {}, {}};
+  spec.settings.formulation = {"index3", {}, {}};
   EXPECT_EQ(chosen_glue(spec, notes).name, "none");
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_THAT(notes.front(), HasSubstr("in one piece: formulation 'lagrange' does not go with glue 'hierarchical'"));
+  EXPECT_THAT(notes.front(), HasSubstr("in one piece: formulation 'index3' does not go with glue 'hierarchical'"));
 }
 
 }  // namespace

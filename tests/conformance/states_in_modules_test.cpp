@@ -14,7 +14,6 @@ namespace linkwork {
 namespace {
 
 using testing::Contains;
-using testing::HasSubstr;
 
 /// A cart on a rail with a controller that has a state; two of them, joined by a rod's spring and a pin.
 constexpr const char* kPart = R"(linkwork = 1
@@ -165,21 +164,53 @@ TEST(StatesInModules, AreUnderErrorControl) {
   for (std::size_t i = 0; i < t.size(); ++i) EXPECT_NEAR(z[i], std::exp(-300.0 * t[i]), 1e-6);
 }
 
-TEST(StatesInModules, ThatNeedSeveralModulesAreRefused) {
-  const auto refusal = [](const std::string& more) -> std::string {
-    Spec spec = two_carts(more);
-    spec.settings.glue = {"hierarchical", {}, {}};
-    try {
-      run_model(spec);
-    } catch (const InputError& error) {
-      return error.what();
-    }
-    return "accepted";
-  };
-  EXPECT_THAT(refusal("[[state]]\nname = \"both\"\nrate = \"q.left.slide - q.right.slide\"\n"),
-              HasSubstr("state 'both' depends on coordinates of several modules; expected a state for each module, or glue"));
-  EXPECT_THAT(refusal("[[force]]\ntype = \"torque\"\njoint = \"left.swing\"\nvalue = \"z.right.sum\"\n"),
-              HasSubstr("uses the state 'right.sum' of another module"));
+/// Rates that see several modules, states of one module that others use, and so many that they do not fit into one port.
+constexpr const char* kOfSeveral = R"toml(
+[[state]]
+name = "both"
+rate = "q.left.slide - q.right.slide - 0.5*z.both"
+[[state]]
+name = "chain"
+start = 0.1
+rate = "z.both + z.left.sum - z.chain"
+[[state]]
+name = "push{i}"
+repeat = { i = [1, 6] }
+start = "0.1*i"
+rate = "sin(i*q.left.swing) - z.push{i} + if(v.right.swing > 0, 0.3, -0.2)"
+[[sensor]]
+name = "seen"
+type = "expression"
+value = "z.both + q.left.slide"
+[[force]]
+name = "pull"
+type = "torque"
+joint = "left.swing"
+value = "z.right.sum - 3*z.chain + z.push6"
+[[force]]
+name = "guide"
+type = "force"
+joint = "right.slide"
+value = "5*s.seen - z.push1*z.push3"
+)toml";
+
+TEST(StatesInModules, MayConcernSeveralModules) {
+  Spec spec = two_carts(kOfSeveral);
+  const test::Rows whole = test::run_in_one_piece(spec);
+  ASSERT_TRUE(whole.summary.completed) << whole.summary.status;
+  spec.settings.glue = {"hierarchical", {}, {}};
+  const test::Rows apart = test::run_modules(spec);
+  ASSERT_TRUE(apart.summary.completed) << apart.summary.status;
+  EXPECT_LT(test::largest_difference(whole, apart).first, 1e-9);
+  int compared = 0;
+  for (const std::string& column : whole.columns) {
+    if (!column.starts_with("z.") && !column.starts_with("effort.") && !column.starts_with("s.")) continue;
+    ++compared;
+    ASSERT_EQ(std::ranges::count(apart.columns, column), 1) << column;
+    EXPECT_NEAR(apart.last(column), whole.last(column), 1e-8) << column;
+  }
+  EXPECT_GE(compared, 19);
+  for (const int threads : {2, 3}) EXPECT_EQ(test::run_modules(spec, threads).rows, apart.rows) << threads;
 }
 
 }  // namespace

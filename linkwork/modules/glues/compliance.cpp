@@ -51,11 +51,12 @@ class ComplianceGlue : public Glue {
     for (std::size_t c = 0; c < plan.connections.size(); ++c) join(plan.connections[c], results_[c]);
     for (std::size_t s = 0; s < plan.springs.size(); ++s) join(plan.springs[s], spring_potentials_[s]);
     workshop_.advance(Level::kAcceleration, rates);
+    for (std::size_t i = 0; i < x.size(); ++i) workshop_.modules()[i].module->settle(x[i]);
     return {};
   }
 
   /// Modules see to their own constraints; the joints between them are what the springs live on.
-  Status project(double t, States& x) override {
+  Status project(double t, States& x, bool) override {
     if (!drift_.positions && !drift_.velocities) return {};
     for (std::size_t i = 0; i < x.size(); ++i) project_alone(workshop_.modules()[i], t, x[i]);
     return {};
@@ -132,8 +133,10 @@ class ComplianceGlue : public Glue {
 
   void project_alone(WorkingModule& module, double t, VecX<double>& x) const {
     constexpr int kMostIterations = 10;
-    const double good_enough = 0.01 * drift_.tolerance;
+    const double good_enough = drift_.good_enough;
     module.Q.setZero();
+    module.module->measure_changes(drift_.by_mass, workshop_.plan().length);
+    if (drift_.times > 0) return correct_alone(module, t, x);
     for (int i = 0; i < kMostIterations; ++i) {
       if (!module.module->kinematics(t, x, module.motion).ok()) return;  // the next evaluation says why
       const ModuleErrors errors = module.module->errors();
@@ -144,6 +147,14 @@ class ComplianceGlue : public Glue {
       if (!module.module->response(level, module.response).ok() || !module.module->advance(level, module.Q, x).ok()) return;
       if (!position) return;
     }
+  }
+
+  void correct_alone(WorkingModule& module, double t, VecX<double>& x) const {
+    for (int i = 0; i < drift_.times; ++i)
+      for (const Level level : {Level::kPosition, Level::kVelocity})
+        if (!module.module->kinematics(t, x, module.motion).ok() || !module.module->response(level, module.response).ok() ||
+            !module.module->advance(level, module.Q, x).ok())
+          return;
   }
 
   void push(const PortRef& port, const Eigen::Matrix<double, 6, 1>& wrench) {

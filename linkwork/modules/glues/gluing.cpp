@@ -40,10 +40,13 @@ class GluingGlue : public HierarchicalGlue {
       beta_ = 0.25 * std::pow(1.0 - alpha_m_ + alpha_f_, 2);
     }
     drift_.positions = drift_.velocities = true;
+    drift_.by_mass = true;
+    drift_.times = 0;
     drift_.tolerance = constraints_;
+    drift_.good_enough = 0.01 * constraints_;
   }
 
-  Status project(double, States&) override { return {}; }  // done in the step
+  Status project(double, States&, bool) override { return {}; }  // done in the step
   int iterations() const override { return iterations_; }
   void modes_changed() override {
     HierarchicalGlue::modes_changed();

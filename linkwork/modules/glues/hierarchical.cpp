@@ -23,15 +23,16 @@ Status HierarchicalGlue::evaluate(double t, States& x, States& rates) {
   if (Status status = solve(t, x, rates); !status.ok()) return status;
   if (!loads_.empty())
     if (Status status = loads_.find([&] { return solve(t, x, rates); }); !status.ok()) return status;
+  for (std::size_t i = 0; i < x.size(); ++i) workshop_.modules()[i].module->settle(x[i]);
   errors_ = hierarchy_.errors();
   results_ = hierarchy_.results();
   spring_potentials_ = hierarchy_.spring_potentials();
   return {};
 }
 
-Status HierarchicalGlue::project(double t, States& x) {
+Status HierarchicalGlue::project(double t, States& x, bool closely) {
   if (!drift_.positions && !drift_.velocities) return {};
-  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x);
+  return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
 }
 
 std::string HierarchicalGlue::contradiction() const {

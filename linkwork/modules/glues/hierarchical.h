@@ -11,9 +11,10 @@ class HierarchicalGlue : public Glue {
   explicit HierarchicalGlue(Workshop& workshop);
 
   Status evaluate(double t, States& x, States& rates) override;
-  Status project(double t, States& x) override;
+  Status project(double t, States& x, bool closely) override;
   double weakest() const override { return hierarchy_.weakest(); }
   int connection_rank() override { return hierarchy_.total_rank(); }
+  int total_rank() const override { return hierarchy_.total_rank() + hierarchy_.inner_rank(); }
   int own_rank() const override { return hierarchy_.own_rank(); }
   int numbers_exposed() const override { return hierarchy_.numbers_exposed(); }
   std::string contradiction() const override;

@@ -62,12 +62,13 @@ class ProjectionGlue : public Glue {
     return {};
   }
 
-  Status project(double t, States& x) override {
+  Status project(double t, States& x, bool closely) override {
     if (!drift_.positions && !drift_.velocities) return {};
-    return project_onto_constraints(workshop_, hierarchy_, drift_, t, x);
+    return project_onto_constraints(workshop_, hierarchy_, drift_, t, x, closely);
   }
 
   double weakest() const override { return partition_->rank().weakest; }
+  int total_rank() const override { return partition_->rank().rank; }
 
   /// Dependent rows are dropped wherever they are: what modules count as their own rank is part of it.
   int connection_rank() override {
@@ -382,7 +383,9 @@ GlueEntry projection_glue() {
       [](Workshop& workshop, const Options& options) {
         return std::make_unique<ProjectionGlue>(workshop, options.at("sigma"), options.at("master") != 0.0);
       },
-      {.needs_equations = true, .exposes = "its equations of motion: mass matrix, forces, Jacobians, velocities"}};
+      {.needs_equations = true,
+       .solves_modules = true,
+       .exposes = "its equations of motion: mass matrix, forces, Jacobians, velocities"}};
 }
 
 }  // namespace linkwork

@@ -68,7 +68,7 @@ class WaveformGlue : public HierarchicalGlue {
     weight_ = memory[1];
     lambda_.assign(memory.begin() + 2, memory.end());
   }
-  Status project(double, States&) override { return {}; }  // at the end of each window
+  Status project(double, States&, bool) override { return {}; }  // at the end of each window
   std::vector<std::string> remarks() const override { return remarks_; }
 
   Status step(double t, double h, const States& from, const States& /*rates*/, States& to) override {

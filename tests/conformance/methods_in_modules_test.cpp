@@ -1,0 +1,381 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/io/model_file.h"
+#include "linkwork/modules/model_run.h"
+#include "linkwork/stabilizations/catalog.h"
+#include "tests/attack/random_assembly.h"
+#include "tests/support/assemblies.h"
+#include "tests/support/mechanisms.h"
+
+namespace linkwork {
+namespace {
+
+using test::Rows;
+using testing::HasSubstr;
+
+Spec ready(const std::string& name, double end, double every = 0.02) {
+  Spec spec = test::library_spec(name);
+  spec.settings.end = end;
+  spec.settings.output_every = every;
+  return spec;
+}
+
+/// The motion of one piece by the same methods, and the same bits on any number of threads.
+void expect_the_motion_of_one_piece(Spec spec, const std::string& what, double tolerance = 1e-9, bool same_coordinates = false) {
+  Spec one = spec;
+  if (!same_coordinates) one.settings.coordinates = {"TA", {}, {}};
+  const Rows whole = test::run_in_one_piece(one);
+  ASSERT_TRUE(whole.summary.completed) << what << ": " << whole.summary.status;
+  spec.settings.glue = {"hierarchical", {}, {}};
+  const Rows parts = test::run_modules(spec);
+  ASSERT_TRUE(parts.summary.completed) << what << ": " << parts.summary.status;
+  const auto [difference, column] = test::largest_difference(parts, whole);
+  EXPECT_LE(difference, tolerance) << what << ", " << column;
+  for (const int threads : {2, 3})
+    EXPECT_EQ(test::run_modules(spec, threads).rows, parts.rows) << what << ", threads " << threads;
+}
+
+// --- drift control
+
+class DriftControlInModules : public testing::TestWithParam<std::string> {};
+
+TEST_P(DriftControlInModules, IsThatOfOnePiece) {
+  for (const char* const name : {"rover_modules", "four_bar_modules", "ring_modules", "geared_modules"}) {
+    Spec spec = ready(name, 0.1);
+    spec.settings.stabilization = parse_choice(GetParam(), {});
+    expect_the_motion_of_one_piece(spec, name);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, DriftControlInModules,
+                         testing::Values("projection", "projection:mass=0", "position", "position:mass=0", "velocity",
+                                         "velocity:mass=0", "post", "post:mass=1", "post:times=1", "baumgarte", "acceleration",
+                                         "none"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == ':' || c == '='; }, '_');
+                           return name;
+                         });
+
+/// Every entry of the catalog is among them.
+TEST(DriftControlInModules, KnowsTheWholeCatalog) {
+  for (const auto& entry : stabilizations()) {
+    Settings settings;
+    settings.stabilization = {entry.info.name, {}, {}};
+    EXPECT_EQ(drift_control(settings).positions, entry.traits.holds_positions) << entry.info.name;
+    EXPECT_EQ(drift_control(settings).velocities, entry.traits.holds_velocities) << entry.info.name;
+  }
+}
+
+/// Where the ring is stretched, errors of stages would be divided by next to nothing.
+TEST(ModulesNearSingularPositions, ProjectTheirStages) {
+  Spec spec = ready("ring_modules", 4.0, 0.05);
+  const Rows whole = test::run_in_one_piece(spec);
+  spec.settings.glue = {"hierarchical", {}, {}};
+  const Rows parts = test::run_modules(spec);
+  ASSERT_TRUE(parts.summary.completed) << parts.summary.status;
+  const auto [difference, column] = test::largest_difference(parts, whole);
+  EXPECT_LE(difference, 1e-9) << column;
+}
+
+// --- formulations and coordinates
+
+class FormulationInModules : public testing::TestWithParam<std::string> {};
+
+std::vector<std::string> formulations_of_modules() {
+  std::vector<std::string> names;
+  for (const auto& entry : formulations())
+    if (entry.traits.gives == Equations::kAcceleration && entry.traits.exact) names.push_back(entry.info.name);
+  return names;
+}
+
+TEST_P(FormulationInModules, GivesTheMotionOfOnePiece) {
+  for (const char* const name : {"rover_modules", "four_bar_modules", "chain_modules", "geared_modules"}) {
+    Spec spec = ready(name, 0.03, 0.01);
+    spec.settings.formulation = {GetParam(), {}, {}};
+    Spec one = spec;
+    one.settings.formulation = {"schur", {}, {}};
+    if (GetParam() == "lagrange" && !test::run_in_one_piece(one).summary.redundant.empty()) continue;  // which it refuses
+    expect_the_motion_of_one_piece(spec, name);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Exact, FormulationInModules, testing::ValuesIn(formulations_of_modules()), [](const auto& info) {
+  std::string name = info.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+TEST(FormulationInModules, MayBeApproximate) {
+  for (const char* const name : {"compliance", "park"}) {
+    Spec spec = ready("rover_modules", 0.02, 0.01);
+    spec.settings.step = 1e-5;
+    spec.settings.formulation = {name, {}, {}};
+    const KeptRun run = run_model(spec);
+    EXPECT_TRUE(run.summary.completed) << name << ": " << run.summary.status;
+    EXPECT_EQ(run.summary.formulation, name);
+    EXPECT_EQ(run.summary.glue, "hierarchical");
+  }
+}
+
+TEST(CoordinatesInModules, GiveTheMotionOfOnePiece) {
+  for (const char* const coordinates : {"CE", "CE:analytic=0", "FA"})
+    for (const char* const name : {"rover_modules", "four_bar_modules", "nested_modules"}) {
+      Spec spec = ready(name, 0.1);
+      spec.settings.coordinates = parse_choice(coordinates, {});
+      expect_the_motion_of_one_piece(spec, fmt::format("{} {}", coordinates, name));
+    }
+}
+
+TEST(CoordinatesInModules, GoThroughEvents) {
+  for (const char* const name : {"train_modules", "clutch_modules", "two_arms_modules"}) {
+    Spec spec = ready(name, 1.4, 0.05);
+    spec.settings.coordinates = {"FA", {}, {}};
+    spec.settings.step = 2e-3;
+    expect_the_motion_of_one_piece(spec, name, 1e-8);
+  }
+}
+
+/// A module whose crank moves no inertia by itself: its recursion is lent some.
+TEST(FormulationInModules, DealsWithJointsWithoutInertia) {
+  const std::string part = R"(linkwork = 1
+[[body]]
+name = "light"
+mass = 0
+[[body]]
+name = "bar"
+solid = { shape = "rod", from = [0, 0, 0], to = [1, 0, 0], mass = 1 }
+[[joint]]
+name = "slide"
+type = "prismatic"
+parent = { body = "ground" }
+child = { body = "light" }
+axis = [1, 0, 0]
+[[joint]]
+name = "turn"
+type = "revolute"
+parent = { body = "light" }
+child = { body = "bar" }
+position = 0.4
+[[port]]
+name = "end"
+body = "bar"
+at = [1, 0, 0]
+)";
+  ReadOptions options;
+  options.load = [&](const std::filesystem::path&) { return part; };
+  const Spec spec = read_model_text(R"(linkwork = 1
+[settings]
+end = 0.2
+[[module]]
+name = "a"
+file = "part.toml"
+[[module]]
+name = "b"
+file = "part.toml"
+[[connection]]
+name = "spring"
+type = "spring"
+a = "a.end"
+b = "b.end"
+stiffness = 20
+length = 0.3
+)",
+                                    "light.toml", options);
+  expect_the_motion_of_one_piece(spec, "light");
+}
+
+std::string refusal(const std::string& model, const std::function<void(Settings&)>& change) {
+  Spec spec = test::library_spec(model);
+  change(spec.settings);
+  if (spec.settings.glue.name == "auto") spec.settings.glue = {"hierarchical", {}, {}};
+  try {
+    std::vector<std::string> notes;
+    chosen_glue(spec, notes);
+    test::started_plan(spec);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// What is refused says what to do in its place.
+TEST(MethodsInModules, AreRefusedInWords) {
+  EXPECT_THAT(refusal("rover_modules", [](Settings& s) { s.formulation = {"gauss-ga", {}, {}}; }), HasSubstr("not linear"));
+  EXPECT_THAT(refusal("rover_modules", [](Settings& s) { s.formulation = {"index3", {}, {}}; }), HasSubstr("such as schur"));
+  EXPECT_THAT(refusal("rover_modules", [](Settings& s) { s.integrator = {"ida", {}, {}}; }), HasSubstr("cvode-bdf"));
+  EXPECT_THAT(refusal("rover_modules",
+                      [](Settings& s) {
+                        s.glue = {"projection", {}, {}};
+                        s.coordinates = {"CE", {}, {}};
+                      }),
+              HasSubstr("chooses them itself"));
+  EXPECT_THAT(refusal("rover_modules",
+                      [](Settings& s) {
+                        s.coordinates = {"CE", {}, {}};
+                        s.formulation = {"lagrange", {}, {}};
+                      }),
+              HasSubstr("no constraints are left"));
+}
+
+// --- integrators
+
+class IntegratorOfModules : public testing::TestWithParam<std::string> {};
+
+TEST_P(IntegratorOfModules, GivesTheMotionOfOnePiece) {
+  const bool fixed = GetParam() == "semi-implicit-euler";
+  for (const char* const name : {"rover_modules", "four_bar_modules", "gear_train_modules"}) {
+    Spec spec = ready(name, 0.1);
+    spec.settings.integrator = parse_choice(GetParam(), {});
+    spec.settings.rtol = 1e-10;
+    spec.settings.atol = 1e-12;
+    expect_the_motion_of_one_piece(spec, name, fixed ? 1e-9 : 1e-7);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Methods, IntegratorOfModules,
+                         testing::Values("semi-implicit-euler", "cvode-adams", "cvode-bdf", "arkode", "cvode-bdf:order=2",
+                                         "dopri45"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return std::isalnum(c) == 0; }, '_');
+                           return name;
+                         });
+
+/// Newmark's family steps modules by their accelerations: another method than the one of one piece with its multipliers, of the
+/// same order.
+TEST(ImplicitIntegratorsOfModules, OfNewmarksFamilyConvergeWithOrderTwo) {
+  for (const char* const integrator : {"newmark", "hht", "generalized-alpha"}) {
+    Spec spec = ready("four_bar_modules", 0.4, 0.4);
+    const Rows exact = test::run_in_one_piece(spec);  // rk4
+    spec.settings.integrator = {integrator, {}, {}};
+    spec.settings.glue = {"hierarchical", {}, {}};
+    std::vector<double> errors;
+    for (const double step : {8e-3, 4e-3, 2e-3}) {
+      spec.settings.step = step;
+      const Rows parts = test::run_modules(spec);
+      ASSERT_TRUE(parts.summary.completed) << integrator << ": " << parts.summary.status;
+      errors.push_back(test::largest_difference(parts, exact).first);
+      EXPECT_EQ(test::run_modules(spec, 2).rows, parts.rows) << integrator;
+    }
+    EXPECT_NEAR(std::log2(errors[1] / errors[2]), 2.0, 0.3) << integrator << ' ' << errors[0] << ' ' << errors[2];
+  }
+}
+
+TEST(ImplicitIntegratorsOfModules, OfNewmarksFamilyTakeStiffModules) {
+  Spec spec = test::library_spec("stiff_modules", {{"k", "1e6"}});
+  spec.settings.end = 1.0;
+  spec.settings.step = 0.01;
+  spec.settings.output_every = 0.1;
+  spec.settings.integrator = {"generalized-alpha", {}, {}};
+  spec.settings.glue = {"hierarchical", {}, {}};
+  const KeptRun run = run_model(spec);
+  EXPECT_TRUE(run.summary.completed) << run.summary.status;
+  EXPECT_LT(run.summary.evaluations, 3000);
+}
+
+TEST(ImplicitIntegratorsOfModules, TakeLongStepsWhereModulesAreStiff) {
+  Spec spec = test::library_spec("stiff_modules", {{"k", "1e8"}});
+  spec.settings.end = 1.0;
+  spec.settings.output_every = 0.1;
+  spec.settings.rtol = 1e-5;
+  spec.settings.atol = 1e-7;
+  const auto evaluations = [&](const char* integrator) {
+    spec.settings.integrator = {integrator, {}, {}};
+    const KeptRun run = run_model(spec);
+    EXPECT_TRUE(run.summary.completed) << integrator << ": " << run.summary.status;
+    return run.summary.evaluations;
+  };
+  const long bdf = evaluations("cvode-bdf"), explicit_steps = evaluations("dopri45");
+  EXPECT_LT(5 * bdf, explicit_steps);
+}
+
+TEST(ImplicitIntegratorsOfModules, GoThroughEvents) {
+  for (const char* const integrator : {"cvode-bdf", "arkode"})
+    for (const char* const name : {"train_modules", "clutch_modules"}) {
+      Spec spec = ready(name, 1.4, 0.1);
+      spec.settings.integrator = {integrator, {}, {}};
+      spec.settings.rtol = 1e-9;
+      spec.settings.atol = 1e-11;
+      expect_the_motion_of_one_piece(spec, fmt::format("{} {}", integrator, name), 1e-6);
+    }
+}
+
+/// Steps that are chosen end where something comes and goes in time, though no module sees it from where it stands.
+TEST(AdaptiveIntegratorsOfModules, SeeShortPulses) {
+  const std::string part = R"(linkwork = 1
+[parameters]
+at = 0
+[[body]]
+name = "block"
+solid = { shape = "box", size = [0.1, 0.1, 0.1], mass = 1 }
+[[joint]]
+name = "rail"
+type = "prismatic"
+parent = { body = "ground" }
+child = { body = "block" }
+axis = [1, 0, 0]
+[[force]]
+type = "force"
+joint = "rail"
+value = "100*exp(-((t - at)/0.002)^2)"
+[[port]]
+name = "hook"
+body = "block"
+)";
+  ReadOptions options;
+  options.load = [&](const std::filesystem::path&) { return part; };
+  const std::string text = R"(linkwork = 1
+[settings]
+end = 2
+integrator = "INTEGRATOR"
+output_every = 0.1
+[[module]]
+name = "a"
+file = "part.toml"
+parameters = { at = 0.7 }
+[[module]]
+name = "b"
+file = "part.toml"
+parameters = { at = 1.4 }
+[[connection]]
+name = "spring"
+type = "spring"
+a = "a.hook"
+b = "b.hook"
+stiffness = 1
+length = 0
+)";
+  for (const std::string integrator : {"dopri45", "cvode-bdf"}) {
+    std::string own = text;
+    own.replace(own.find("INTEGRATOR"), 10, integrator);
+    expect_the_motion_of_one_piece(read_model_text(own, "pulses.toml", options), integrator, 1e-4);
+  }
+}
+
+// --- random assemblies
+
+class RandomAssemblies : public testing::TestWithParam<std::string> {};
+
+/// ./dev attack --assemblies does the same for as long as one likes.
+TEST_P(RandomAssemblies, MoveAsInOnePieceOrAreRefusedInWords) {
+  constexpr int kAssemblies = 30;
+  const double tolerance = GetParam() == "bdf" ? 1e-6 : 1e-7;
+  int same = 0, compared = 0;
+  for (std::uint64_t seed = 1; seed <= kAssemblies; ++seed) {
+    const test::Comparison comparison = test::compare_with_one_piece(test::assembly_in(GetParam(), seed), tolerance);
+    using Kind = test::Comparison::Kind;
+    EXPECT_NE(comparison.kind, Kind::kDiffers) << "seed " << seed << ": " << comparison.difference << ' ' << comparison.words;
+    if (comparison.kind != Kind::kLeftOut) ++compared;
+    if (comparison.kind == Kind::kSame) ++same;
+  }
+  EXPECT_GE(compared, kAssemblies / 2);
+  EXPECT_GE(same, compared * 7 / 10);
+}
+INSTANTIATE_TEST_SUITE_P(Ways, RandomAssemblies, testing::ValuesIn(test::assembly_modes()));
+
+}  // namespace
+}  // namespace linkwork
