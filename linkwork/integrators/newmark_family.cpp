@@ -281,7 +281,8 @@ CatalogEntry<Integrator> member(const char* name, const char* summary, const cha
                                 std::vector<Equations> takes) {
   return {{name, summary, reference, {{"rho", rho, "what a step leaves of the highest frequencies: 1 all"}}},
           [=](const Model& model, const Options& options) {
-            return std::make_unique<NewmarkFamily>(model, name, newmark_coefficients(model.settings.integrator, options));
+            return std::make_unique<NewmarkFamily>(model, name,
+                                                   newmark_coefficients({name, {}, model.settings.integrator.place}, options));
           },
           {.takes = std::move(takes)}};
 }

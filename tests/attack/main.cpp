@@ -159,14 +159,14 @@ std::vector<std::string> compared_lines(std::uint64_t seed, const Options& optio
   std::vector<std::string> lines;
   std::string left_out;
   for (const std::string& mode : options.modes) {
-    const Comparison result = compare_with_one_piece(assembly_in(mode, seed), options.tolerance);
-    if (result.kind == Comparison::Kind::kLeftOut) {
+    const AssemblyVerdict result = compare_with_one_piece(assembly_in(mode, seed), options.tolerance);
+    if (result.kind == AssemblyVerdict::Kind::kLeftOut) {
       left_out = "not run in one piece, or near a singular position";
       continue;
     }
-    const char* const verdict = result.kind == Comparison::Kind::kSame      ? "right"
-                                : result.kind == Comparison::Kind::kRefused ? "refused"
-                                                                            : "wrong";
+    const char* const verdict = result.kind == AssemblyVerdict::Kind::kSame      ? "right"
+                                : result.kind == AssemblyVerdict::Kind::kRefused ? "refused"
+                                                                                 : "wrong";
     lines.push_back(fmt::format("{}\t{}\t{}\t{}", mode, verdict, result.difference, one_line(result.words)));
   }
   lines.push_back(fmt::format("end\t{}", lines.empty() ? left_out : ""));

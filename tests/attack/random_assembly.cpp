@@ -181,7 +181,7 @@ Spec assembly_in(const std::string& mode, std::uint64_t seed) {
   return spec;
 }
 
-Comparison compare_with_one_piece(const Spec& spec, double tolerance) {
+AssemblyVerdict compare_with_one_piece(const Spec& spec, double tolerance) {
   Spec one = spec, parts = spec;
   one.settings.glue = {"none", {}, {}};
   one.settings.coordinates = {"TA", {}, {}};
@@ -190,32 +190,32 @@ Comparison compare_with_one_piece(const Spec& spec, double tolerance) {
   try {
     whole = run_model(one);
   } catch (const InputError& error) {
-    return {Comparison::Kind::kLeftOut, 0.0, error.what()};
+    return {AssemblyVerdict::Kind::kLeftOut, 0.0, error.what()};
   }
-  if (!whole.summary.completed) return {Comparison::Kind::kLeftOut, 0.0, whole.summary.status};
-  if (!whole.summary.warnings.empty()) return {Comparison::Kind::kLeftOut, 0.0, whole.summary.warnings.front()};
+  if (!whole.summary.completed) return {AssemblyVerdict::Kind::kLeftOut, 0.0, whole.summary.status};
+  if (!whole.summary.warnings.empty()) return {AssemblyVerdict::Kind::kLeftOut, 0.0, whole.summary.warnings.front()};
   try {
     apart = run_model(parts);
   } catch (const InputError& error) {
-    return {Comparison::Kind::kRefused, 0.0, error.what()};
+    return {AssemblyVerdict::Kind::kRefused, 0.0, error.what()};
   }
-  if (!apart.summary.completed) return {Comparison::Kind::kDiffers, 1.0, apart.summary.status};
-  Comparison result;
+  if (!apart.summary.completed) return {AssemblyVerdict::Kind::kDiffers, 1.0, apart.summary.status};
+  AssemblyVerdict result;
   const auto place = places(whole.columns);
   if (apart.rows.size() != whole.rows.size())
-    return {Comparison::Kind::kDiffers, 1.0, fmt::format("{} rows, {} in one piece", apart.rows.size(), whole.rows.size())};
+    return {AssemblyVerdict::Kind::kDiffers, 1.0, fmt::format("{} rows, {} in one piece", apart.rows.size(), whole.rows.size())};
   for (std::size_t c = 0; c < apart.columns.size(); ++c) {
     const std::string& name = apart.columns[c];
     if (!name.starts_with("q.") && !name.starts_with("v.")) continue;
     const auto at = place.find(name);
-    if (at == place.end()) return {Comparison::Kind::kDiffers, 1.0, name + " is missing"};
+    if (at == place.end()) return {AssemblyVerdict::Kind::kDiffers, 1.0, name + " is missing"};
     for (std::size_t r = 0; r < whole.rows.size(); ++r) {
       const double a = apart.rows[r][c], b = whole.rows[r][at->second];
       const double difference = std::abs(a - b) / std::max(1.0, std::abs(b));
       if (difference > result.difference || std::isnan(difference)) result = {result.kind, difference, name};
     }
   }
-  if (!(result.difference <= tolerance)) result.kind = Comparison::Kind::kDiffers;
+  if (!(result.difference <= tolerance)) result.kind = AssemblyVerdict::Kind::kDiffers;
   return result;
 }
 

@@ -18,12 +18,12 @@ const std::vector<std::string>& assembly_modes();
 Spec assembly_in(const std::string& mode, std::uint64_t seed);
 
 /// How a run of its modules differs from the one in one piece.
-struct Comparison {
+struct AssemblyVerdict {
   enum class Kind { kSame, kLeftOut, kRefused, kDiffers } kind = Kind::kSame;
   double difference = 0.0;  // the largest of a position or velocity, relative to its size or 1
   std::string words;
 };
 /// With the settings of the spec, but for the glue. Left out: what one piece cannot run either, or comes close to being singular.
-Comparison compare_with_one_piece(const Spec& spec, double tolerance);
+AssemblyVerdict compare_with_one_piece(const Spec& spec, double tolerance);
 
 }  // namespace linkwork::test

@@ -366,8 +366,8 @@ TEST_P(RandomAssemblies, MoveAsInOnePieceOrAreRefusedInWords) {
   const double tolerance = GetParam() == "bdf" ? 1e-6 : 1e-7;
   int same = 0, compared = 0;
   for (std::uint64_t seed = 1; seed <= kAssemblies; ++seed) {
-    const test::Comparison comparison = test::compare_with_one_piece(test::assembly_in(GetParam(), seed), tolerance);
-    using Kind = test::Comparison::Kind;
+    const test::AssemblyVerdict comparison = test::compare_with_one_piece(test::assembly_in(GetParam(), seed), tolerance);
+    using Kind = test::AssemblyVerdict::Kind;
     EXPECT_NE(comparison.kind, Kind::kDiffers) << "seed " << seed << ": " << comparison.difference << ' ' << comparison.words;
     if (comparison.kind != Kind::kLeftOut) ++compared;
     if (comparison.kind == Kind::kSame) ++same;
