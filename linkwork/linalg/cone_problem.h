@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "linkwork/spatial/vector.h"
@@ -28,8 +29,9 @@ struct Cone {
 /// the cones, which the alternating direction method of multipliers finds whether W is regular or not [Carpentier2024]; s is
 /// brought up to date on the way. What it finds is read as a set of states, and the equations of the set are then solved without
 /// iteration, by the smallest change of f: nothing of the iteration's tolerance is left, and where forces are not unique they
-/// stay in the cones. W need not be symmetric: columns of contacts that slide hold their friction too. If it is not positive
-/// then, there may be no solution, or several (Painleve's paradox).
+/// stay in the cones. A set that does not fit is repaired, state by state; the forces of the iteration are taken as they are only
+/// where it came to its end and no set fits. W need not be symmetric: columns of contacts that slide hold their friction too. If
+/// it is not positive then, there may be no solution, or several (Painleve's paradox).
 class ConeProblem {
  public:
   enum class State { kOpen, kHolds, kSlides };
@@ -45,11 +47,16 @@ class ConeProblem {
 
  private:
   void scale(const MatX<double>& W, const VecX<double>& c, std::span<const Cone> cones, double size);
-  void iterate(int most, int renewal);
+  void iterate(int most, int renewal, double penalty);
   bool read_set();
+  bool repair_set();
+  bool take_iterate();
   bool read_states(double tolerance);
   bool solve_set();
   bool fits(double tolerance) const;
+  double force_size() const;
+  double misalignment(const Cone& cone) const;
+  std::pair<double, State> violation(std::size_t cone) const;
 
   std::vector<Cone> cones_;  // in scaled forces
   MatX<double> W_;

@@ -60,7 +60,11 @@ Status Impacts::strike(const std::vector<std::size_t>& closing) {
   Modes modes = now_.modes;
   const std::vector<ContactPoint> points = points_of(closing, modes);
   problem.assemble(system, modes, points);
-  if (!problem.solve_impulses()) return {"no impulses fit the impact at " + contacts_.names_of(points)};
+  if (!problem.solve_impulses())
+    return {
+        fmt::format("the impulses of the impact at {} were not found: it is too ill-conditioned, as where bodies of very "
+                    "different masses press on one another",
+                    contacts_.names_of(points))};
   const double energy = system.kinetic_energy(), drives = problem.multipliers().dot(system.terms().u);
   for (std::size_t p = 0; p < points.size(); ++p)
     if (points[p].is_closing) enough_[at(points[p].contact)] = energy_made_up() - problem.work(p);

@@ -70,13 +70,50 @@ TEST(EventsInModules, ChangeTheDegreesOfFreedom) {
   }
 }
 
+/// What a block carries: a rider in a guide, or one that stands on two feet that rub.
+std::string rider(bool on_feet, double number) {
+  if (!on_feet)
+    return fmt::format(R"([[joint]]
+name = "rider"
+type = "prismatic"
+parent = {{ body = "block", at = [0, 0.15, 0] }}
+child = {{ body = "rider" }}
+axis = [1, 0, 0]
+limits = [-0.1, {:.6g}]
+restitution = 0.3
+dry_friction = {{ static = 0.6, kinetic = 0.3 }}
+)",
+                       number);
+  std::string text = R"([[joint]]
+name = "rider"
+type = "planar"
+parent = { body = "ground" }
+child = { body = "rider" }
+position = ["x", 0.15, 0]
+velocity = ["v", 0, 0]
+)";
+  for (const auto& [name, x] : {std::pair{"left_foot", -0.05}, std::pair{"right_foot", 0.05}})
+    text += fmt::format(R"([[closure]]
+name = "{}"
+type = "point-contact"
+a = {{ body = "block", at = [0, 0.1, 0] }}
+b = {{ body = "rider", at = [{}, -0.05, 0] }}
+normal = [0, 1, 0]
+one_sided = "above"
+dry_friction = {{ static = {:.6g}, kinetic = 0.1 }}
+)",
+                        name, x, 3.0 * number);
+  return text;
+}
+
 /// Blocks that slide and stop in their own modules, with stops, friction and contacts between them, of random sizes.
-Spec random_blocks(unsigned seed) {
+Spec random_blocks(unsigned seed, bool on_feet = false) {
   std::mt19937 engine(seed);
   const auto number = [&](double low, double high) {
     return low + (high - low) * static_cast<double>(engine()) / static_cast<double>(std::mt19937::max());
   };
-  const std::string block = fmt::format(R"(linkwork = 1
+  const std::string block =
+      fmt::format(R"(linkwork = 1
 [parameters]
 x = 0
 v = 0
@@ -95,15 +132,7 @@ axis = [1, 0, 0]
 position = "x"
 velocity = "v"
 dry_friction = {{ static = {:.6g}, kinetic = {:.6g} }}
-[[joint]]
-name = "rider"
-type = "prismatic"
-parent = {{ body = "block", at = [0, 0.15, 0] }}
-child = {{ body = "rider" }}
-axis = [1, 0, 0]
-limits = [-0.1, {:.6g}]
-restitution = 0.3
-dry_friction = {{ static = 0.6, kinetic = 0.3 }}
+{}
 [[port]]
 name = "front"
 body = "block"
@@ -113,7 +142,7 @@ name = "rear"
 body = "block"
 at = [-0.2, 0, 0]
 )",
-                                        number(1, 4), number(0.2, 1), number(2, 6), number(1, 2), number(0.05, 0.15));
+                  number(1, 4), number(0.2, 1), number(2, 6), number(1, 2), rider(on_feet, number(0.05, 0.15)));
   ReadOptions options;
   options.load = [&](const std::filesystem::path&) { return block; };
   return read_model_text(fmt::format(R"(linkwork = 1
@@ -160,6 +189,11 @@ do = ["kick b.rail by {:.6g}"]
 
 TEST(EventsInModules, OfRandomBlocksComeAsInOnePiece) {
   for (unsigned seed = 1; seed <= 6; ++seed) expect_the_run_of_one_piece(random_blocks(seed), fmt::format("seed {}", seed), 1e-8);
+}
+
+TEST(EventsInModules, OfBlocksWhoseRidersRubComeAsInOnePiece) {
+  for (unsigned seed = 1; seed <= 6; ++seed)
+    expect_the_run_of_one_piece(random_blocks(seed, true), fmt::format("seed {}", seed), 1e-8);
 }
 
 TEST(EventsInModules, PulsesThatSwitchAreAsInOnePiece) {

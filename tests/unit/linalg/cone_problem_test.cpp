@@ -157,6 +157,63 @@ TEST(ConeProblem, ARowThatNoForceMovesSlidesOn) {
   EXPECT_NEAR(problem.force()[1], 0.5, 1e-12);
 }
 
+/// A body that stands on two feet on a cart that stops: its feet carry no load, and neither press nor open; rounding alone
+/// decides which.
+TEST(ConeProblem, FeetWithoutLoadSlide) {
+  std::mt19937 random(16);
+  std::normal_distribution<double> normal;
+  std::uniform_real_distribution<double> number(0.1, 1.0);
+  for (int i = 0; i < 400; ++i) {
+    const double cart = 4.0 * number(random), block = number(random), height = 0.05 * number(random), reach = 0.1;
+    MatX<double> A(5, 4);  // the cart; x, y and angle of the block
+    A << 1, 0, 0, 0, 0, 0, 1, -reach, -1, 1, 0, height, 0, 0, 1, reach, -1, 1, 0, height;
+    const VecX<double> inverse{{1 / cart, 1 / block, 1 / block, 600 / block}};
+    Problem p{A * inverse.asDiagonal() * A.transpose(), {}, {}};
+    p.cones = {{Kind::kHalfLine, 0, 1, 0.0}, {Kind::kFriction, 1, 2, number(random)}, {Kind::kFriction, 3, 2, number(random)}};
+    p.c = A * VecX<double>{{-1, -1, 0, 0}};
+    const double rounding = std::pow(10.0, -17 + i % 9);
+    p.c += A * VecX<double>{{0, 0, rounding * normal(random), rounding * normal(random)}};
+    ConeProblem problem;
+    ASSERT_TRUE(problem.solve(p.W, p.c, p.cones, 1.0)) << i;
+    expect_solution(p, problem, 1e-7);
+    if (HasFailure()) FAIL() << i;
+  }
+}
+
+/// Boxes of very different masses on top of one another.
+TEST(ConeProblem, StacksOfUnequalBoxesHaveTheirForces) {
+  std::mt19937 random(17);
+  std::uniform_real_distribution<double> number(0.0, 1.0);
+  for (int i = 0; i < 200; ++i) {
+    const int boxes = 2 + i % 4, n = 4 * boxes;
+    MatX<double> A = MatX<double>::Zero(n, 3 * boxes);
+    VecX<double> inverse(3 * boxes), v = VecX<double>::Zero(3 * boxes);
+    Problem p;
+    double below = 0.0;
+    for (int b = 0; b < boxes; ++b) {
+      const double mass = std::pow(10.0, 4.0 * number(random) - 2.0), reach = 0.1 + 0.4 * number(random);
+      const double height = 0.05 + 0.4 * number(random);
+      inverse.segment<3>(3 * b) << 1 / mass, 1 / mass, 3 / (mass * (reach * reach + height * height));
+      for (int side = 0; side < 2; ++side) {
+        const int row = 4 * b + 2 * side;
+        const double x = side == 0 ? -reach : reach;
+        A.block<2, 3>(row, 3 * b) << 0, 1, x, 1, 0, height;
+        if (b > 0) A.block<2, 3>(row, 3 * b - 3) << 0, -1, -x, -1, 0, below;
+        p.cones.push_back({Kind::kFriction, row, 2, 0.05 + 1.2 * number(random)});
+      }
+      below = height;
+      v[3 * b + 1] = -1.0;
+      v[3 * b] = i % 3 == 0 ? 0.0 : number(random);
+    }
+    p.W = A * inverse.asDiagonal() * A.transpose();
+    p.c = A * v;
+    ConeProblem problem;
+    ASSERT_TRUE(problem.solve(p.W, p.c, p.cones, 1.0)) << i;
+    expect_solution(p, problem, 1e-7 * std::max(1.0, problem.force().cwiseAbs().maxCoeff()));
+    if (HasFailure()) FAIL() << i;
+  }
+}
+
 /// A column that pulls where it should push (Painleve): no force, as long as the motion is into the contact.
 TEST(ConeProblem, SaysThatThereIsNoSolution) {
   ConeProblem problem;

@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "tests/support/random_block.h"
+
+/// Impacts of several contacts at once that rub: random blocks on 2, 3 and 4 feet, in a plane and in space, thrown on a plane, or
+/// standing on a cart that is struck. More impulses than freedoms, and feet that an impact leaves without any load.
+namespace linkwork {
+namespace {
+
+using test::kG;
+using test::Random;
+using test::RecordedRun;
+using test::text;
+using test::V3;
+
+/// One impact, judged by the velocities before and after it and the impulses reported.
+struct Impact {
+  VecX<double> before, after;
+  MatX<double> M;
+  std::map<std::string, Eigen::RowVectorXd> rows;  // by name
+};
+
+struct Law {
+  double mu, restitution;
+  bool poisson;
+};
+
+struct Case {
+  std::string model;
+  std::vector<std::string> feet;
+  Law law;
+  double mass;
+};
+
+std::string foot(const std::string& name, const std::string& on, const std::string& body, const V3& at, const V3& normal,
+                 const Law& law, double sticking) {
+  return fmt::format(R"([[closure]]
+name = "{}"
+type = "point-contact"
+a = {}
+b = {{ body = "{}", at = {} }}
+normal = {}
+one_sided = "above"
+restitution = {:.17g}
+impact_law = "{}"
+dry_friction = {{ static = {:.17g}, kinetic = {:.17g} }}
+)",
+                     name, on, body, text(at), text(normal), law.restitution, law.poisson ? "poisson" : "newton",
+                     sticking * law.mu, law.mu);
+}
+
+std::string settings(const V3& gravity, double end) {
+  return fmt::format("[settings]\ngravity = {}\nend = {:.17g}\nstep = 1e-3\noutput_every = 0.1\n", text(gravity), end);
+}
+
+/// A box that moves in a plane or in space. Its feet are at its lower corners.
+std::string box(Random& r, const std::string& name, bool planar, double mass, const V3& at, const V3& turned, const V3& velocity,
+                const V3& spin) {
+  const auto inertia = [&] { return mass * r(0.004, 0.05); };
+  const double a = inertia(), b = inertia(), c = std::min(a + b, std::max(std::abs(a - b) * 1.01, inertia()));
+  std::string body = fmt::format(
+      "[[body]]\nname = \"{0}\"\nmass = {1:.17g}\ninertia = [{2:.17g}, {3:.17g}, {4:.17g}]\n[[joint]]\n"
+      "name = \"{0}\"\nparent = {{ body = \"ground\" }}\nchild = {{ body = \"{0}\" }}\n",
+      name, mass, a, b, c);
+  if (planar)  // x, y
+    return body + fmt::format("type = \"planar\"\nposition = [{:.17g}, {:.17g}, {:.17g}]\nvelocity = {}\n", at.x(), at.y(),
+                              turned.z(), text({velocity.x(), velocity.y(), spin.z()}));
+  const double angle = turned.norm();
+  const V3 q = angle > 0.0 ? V3(std::sin(angle / 2) * turned / angle) : V3::Zero();
+  return body + fmt::format(
+                    "type = \"free\"\nposition = [{:.17g}, {:.17g}, {:.17g}, {:.17g}, {:.17g}, {:.17g}, {:.17g}]\n"
+                    "velocity = [{:.17g}, {:.17g}, {:.17g}, {:.17g}, {:.17g}, {:.17g}]\n",
+                    at.x(), at.y(), at.z(), std::cos(angle / 2), q.x(), q.y(), q.z(), velocity.x(), velocity.y(), velocity.z(),
+                    spin.x(), spin.y(), spin.z());
+}
+
+std::vector<V3> corners(int count, bool planar, double reach, double depth) {
+  std::vector<V3> points;
+  for (int i = 0; i < count; ++i) {
+    const double angle = 2.0 * M_PI * (i + 0.5) / count;
+    points.push_back(planar ? V3(reach * (2.0 * i / (count - 1) - 1.0), -depth, 0)
+                            : V3(reach * std::cos(angle), -depth, reach * std::sin(angle)));
+  }
+  return points;
+}
+
+/// Thrown on a plane, flat or a little turned, on an incline.
+Case thrown(Random& r, int feet, bool planar, const Law& law) {
+  Case c{.law = law, .mass = std::pow(10.0, r(-1.0, 1.5))};
+  const double slope = r(0.0, 0.6), depth = r(0.02, 0.4), reach = r(0.1, 0.4), fall = r(0.01, 0.1);
+  const bool flat = r(0, 1) < 0.6;
+  const V3 turned = flat ? V3::Zero() : V3(V3(planar ? 0.0 : r(-0.1, 0.1), planar ? 0.0 : r(-0.1, 0.1), r(-0.1, 0.1)));
+  const V3 spin = flat ? V3::Zero() : V3(planar ? 0.0 : r(-1, 1), planar ? 0.0 : r(-1, 1), r(-1, 1));
+  const V3 velocity(r(-2, 2), r(-1, 0), planar ? 0.0 : r(-2, 2));
+  const double height = depth + fall + (flat ? 0.0 : 0.2 * reach);
+  c.model = settings(kG * V3(std::sin(slope), -std::cos(slope), 0), 0.4) +
+            box(r, "block", planar, c.mass, {0, height, 0}, turned, velocity, spin);
+  const std::vector<V3> at = corners(feet, planar, reach, depth);
+  for (int i = 0; i < feet; ++i) {
+    c.feet.push_back(fmt::format("foot{}", i));
+    c.model += foot(c.feet.back(), "{ body = \"ground\" }", "block", at[static_cast<std::size_t>(i)], V3::UnitY(), law, r(1, 2));
+  }
+  return c;
+}
+
+/// Stands on a cart, which runs against a stop: the feet have no load but their friction, which would tip the block.
+Case carried(Random& r, int feet, bool planar, const Law& law) {
+  Case c{.law = law, .mass = std::pow(10.0, r(-1.0, 1.0))};
+  const double depth = r(0.02, 0.2), reach = r(0.1, 0.3), v = r(0.3, 2.0);
+  c.model = settings({0, -kG, 0}, 0.4) +
+            fmt::format(R"([[body]]
+name = "cart"
+mass = {:.17g}
+inertia = [1, 1, 1]
+[[joint]]
+name = "rail"
+type = "prismatic"
+axis = [1, 0, 0]
+parent = {{ body = "ground" }}
+child = {{ body = "cart" }}
+position = -0.1
+velocity = {:.17g}
+limits = [-1, 0]
+restitution = {:.17g}
+impact_law = "{}"
+)",
+                        std::pow(10.0, r(-1.0, 1.0)), v, law.restitution, law.poisson ? "poisson" : "newton") +
+            box(r, "block", planar, c.mass, {-0.1, depth, 0}, V3::Zero(), {v, 0, 0}, V3::Zero());
+  const std::vector<V3> at = corners(feet, planar, reach, depth);
+  for (int i = 0; i < feet; ++i) {
+    c.feet.push_back(fmt::format("foot{}", i));
+    c.model += foot(c.feet.back(), "{ body = \"cart\" }", "block", at[static_cast<std::size_t>(i)], V3::UnitY(), law, r(1, 2));
+  }
+  return c;
+}
+
+struct Counts {
+  int impacts = 0, together = 0, added = 0, sliding = 0, sticking = 0;
+};
+
+/// At every impact: no point goes on into the other, impulses push, lie in their cones and against the sliding, and explain the
+/// change of velocities; impacts take energy, or a warning says that they do not.
+void judge(const Case& c, const std::string& what, Counts& counts) {
+  struct Seen {
+    VecX<double> before, after;
+    MatX<double> M, A;
+    double kinetic_before, kinetic_after;
+  };
+  std::vector<Seen> seen;
+  std::vector<double> times;
+  const Spec spec = test::spec_of(c.model);
+  const Model model = build_model(spec);
+  Observer observer;
+  observer.event = [&](EquationsOfMotion& equations, bool is_after) {
+    System& system = equations.system();
+    if (!is_after) {
+      seen.emplace_back();
+      seen.back().before = system.state().v;
+      seen.back().kinetic_before = system.kinetic_energy();
+      times.push_back(system.state().t);
+      return;
+    }
+    System all(model);
+    Modes modes(model);
+    std::ranges::fill(modes.rows, 1);
+    all.set_modes(modes);
+    all.update(system.state());
+    seen.back().after = system.state().v;
+    seen.back().kinetic_after = system.kinetic_energy();
+    seen.back().M = system.mass_matrix();
+    seen.back().A = all.jacobian();
+  };
+  const RecordedRun run(spec, observer);
+  ASSERT_TRUE(run.summary.completed) << what << ": " << run.summary.status << "\n" << c.model;
+  EXPECT_LT(run.summary.energy_drift, 1e-6) << what;
+  const bool told =
+      std::ranges::any_of(run.summary.warnings, [](const std::string& w) { return w.find("adds energy") != w.npos; });
+  for (std::size_t k = 0; k < seen.size(); ++k) {
+    const Seen& s = seen[k];
+    if ((s.after - s.before).norm() < 1e-9) continue;
+    VecX<double> impulse = VecX<double>::Zero(model.row_count());
+    int struck = 0;
+    for (const EventRecord& event : run.summary.events) {
+      if (event.t != times[k]) continue;
+      struck += event.what == "closes" || event.what == "bounces" ? 1 : 0;
+      for (const auto& [name, value] : event.impulses)
+        for (int r = 0; r < model.row_count(); ++r)
+          if (model.rows[static_cast<std::size_t>(r)].name == name) impulse[r] += value;
+    }
+    if (struck == 0) continue;
+    ++counts.impacts;
+    counts.together += struck > 1 ? 1 : 0;
+    const double size = (s.M * (s.after - s.before)).cwiseAbs().maxCoeff(), speed = s.before.cwiseAbs().maxCoeff();
+    EXPECT_LT((s.M * (s.after - s.before) - s.A.transpose() * impulse).cwiseAbs().maxCoeff(), 1e-8 * size) << what << " " << k;
+    if (s.kinetic_after > s.kinetic_before * (1.0 + 1e-9)) {
+      ++counts.added;
+      EXPECT_TRUE(told) << what << ": " << s.kinetic_before << " " << s.kinetic_after;
+    }
+    const VecX<double> before = s.A * s.before, after = s.A * s.after;
+    for (const Contact& contact : model.contacts) {
+      const double normal = contact.side * impulse[contact.row];
+      EXPECT_GT(normal, -1e-8 * size) << what << " " << contact.name;
+      if (normal <= 1e-8 * size) continue;
+      EXPECT_GT(contact.side * after[contact.row], -1e-8 * speed) << what << " " << contact.name;
+      const auto friction =
+          std::ranges::find_if(model.frictions, [&](const DryFriction& f) { return f.one_sided && f.normal_row == contact.row; });
+      if (friction == model.frictions.end()) continue;
+      const VecX<double> across = impulse.segment(friction->first_row, friction->rows);
+      const VecX<double> slip = after.segment(friction->first_row, friction->rows);
+      EXPECT_LT(across.norm(), friction->sticking * normal + 1e-8 * size) << what << " " << contact.name;
+      (slip.norm() > 1e-7 * speed ? counts.sliding : counts.sticking) += 1;
+      if (!c.law.poisson && slip.norm() > 1e-7 * speed)
+        EXPECT_LT((across * slip.norm() + c.law.mu * normal * slip).norm(), 1e-7 * size * slip.norm()) << what << contact.name;
+      // By Newton's law what presses returns with its own share of speed, and what rested rests on.
+      const double closing = contact.side * before[contact.row];
+      if (!c.law.poisson && c.law.restitution == 0.0)
+        EXPECT_NEAR(contact.side * after[contact.row], 0.0, 1e-7 * speed) << what << " " << contact.name << " " << closing;
+    }
+  }
+}
+
+/// Returns what has been met, so that a test can tell that it has met enough.
+template <class Make>
+Counts judge_many(unsigned seed, Make make, bool poisson) {
+  Counts counts;
+  Random r(seed);
+  for (const bool planar : {true, false})
+    for (int feet = 2; feet <= 4; ++feet)
+      for (int i = 0; i < 10; ++i) {
+        const Law law{.mu = r(0.05, 1.0), .restitution = i % 3 == 0 ? 0.0 : r(0.05, 0.8), .poisson = poisson};
+        judge(make(r, feet, planar, law), fmt::format("{} feet, {}, case {}", feet, planar ? "planar" : "spatial", i), counts);
+        if (testing::Test::HasFatalFailure()) return counts;
+      }
+  return counts;
+}
+
+class RubbingImpacts : public testing::TestWithParam<bool> {};
+
+TEST_P(RubbingImpacts, OfThrownBlocksHaveImpulsesThatFit) {
+  const Counts counts = judge_many(21, thrown, GetParam());
+  EXPECT_GT(counts.impacts, 200);
+  EXPECT_GT(counts.together, 30);
+  EXPECT_GT(counts.sliding, 50);
+  EXPECT_GT(counts.sticking, 50);
+  if (GetParam()) EXPECT_EQ(counts.added, 0);
+}
+
+TEST_P(RubbingImpacts, OfCarriedBlocksHaveImpulsesThatFit) {
+  const Counts counts = judge_many(22, carried, GetParam());
+  EXPECT_GT(counts.impacts, 60);
+  if (GetParam()) EXPECT_EQ(counts.added, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(ByLaw, RubbingImpacts, testing::Bool(),
+                         [](const auto& tested) { return std::string(tested.param ? "Poisson" : "Newton"); });
+
+}  // namespace
+}  // namespace linkwork
