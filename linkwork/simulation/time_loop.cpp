@@ -81,7 +81,7 @@ Summary TimeLoop::summary() {
   summary.evaluations = evaluations_before_ + equations_->evaluations();
   if (integrator_->controls_step()) summary.rejected_steps += integrator_->rejected_steps();
   summary.simulated_seconds = now_.t;
-  if (energy_known_) summary.energy_drift = exchanged_ > 0.0 ? imbalance_ / exchanged_ : imbalance_;
+  if (energy_known_) summary.energy_drift = energy_drift();
   const std::vector<std::string>& columns = system_->columns();
   for (std::size_t c = 0; outputs_ > 0 && c < columns.size(); ++c)
     if (columns[c].starts_with("q.") || columns[c].starts_with("v.")) summary.final_state.emplace_back(columns[c], row_[c]);
@@ -93,12 +93,23 @@ Summary TimeLoop::summary() {
   return summary;
 }
 
+/// What rests exchanges rounding only, and is held to the energy that it has.
+double TimeLoop::energy_drift() const {
+  constexpr double kNothing = 1e-12;
+  const double energy = usual_energy();
+  if (exchanged_ > kNothing * energy) return imbalance_ / exchanged_;
+  return energy > 0.0 ? imbalance_ / energy : imbalance_;
+}
+
+double TimeLoop::usual_energy() const {
+  return std::abs(potential_start_) + exchanged_ + std::abs(work_) + system_->scales().energy;
+}
+
 /// A run that goes to its end need not have gone right.
 void TimeLoop::warn_of_garbage(Summary& summary) const {
   constexpr double kMuchEnergy = 1e-2, kRounding = 1e-9, kWideOpen = 1e-2;
   const MovingSystem::Scales scales = system_->scales();
-  const double energy = std::abs(potential_start_) + exchanged_ + std::abs(work_) + scales.energy;
-  if (summary.energy_drift > kMuchEnergy && imbalance_ > kRounding * energy)
+  if (summary.energy_drift > kMuchEnergy && imbalance_ > kRounding * usual_energy())
     summary.warnings.push_back(fmt::format(
         "the energy is off by {:.2g} of what was exchanged: the motion cannot be trusted; {}", summary.energy_drift,
         has_fixed_steps() ? "give a smaller step, or an integrator with error control" : "give smaller rtol and atol"));

@@ -83,6 +83,8 @@ class TimeLoop {
   bool take_stock();
   void balance(const Energies& energies);
   void warn_of_garbage(Summary& summary) const;
+  double energy_drift() const;
+  double usual_energy() const;
   double next_output() const;
   bool stop(const std::string& reason);
 

@@ -151,9 +151,8 @@ void ContactProblem::set_cones(const std::vector<double>& limits) {
         line += along;
       }
     }
-    if (f)
-      cones_.push_back(
-          {Cone::Kind::kBall, line, f->rows, limits[p] * (point.is_given && f->normal_row >= 0 ? point.given : point.load)});
+    const double load = point.is_given && f && f->normal_row >= 0 ? point.given : point.load;
+    if (f) cones_.push_back({Cone::Kind::kBall, line, f->rows, limits[p] * std::max(0.0, load)});
   }
 }
 
@@ -213,7 +212,8 @@ bool ContactProblem::restitute(const VecX<double>& c, double size) {
   VecX<double> total = force_;
   for (std::size_t p = 0; p < points_.size(); ++p) {
     points_[p].is_given = points_[p].contact >= 0;
-    points_[p].given = points_[p].poisson && points_[p].contact >= 0 ? points_[p].restitution * force_[first_line_[p]] : 0.0;
+    const bool returns = points_[p].poisson && points_[p].contact >= 0;
+    points_[p].given = returns ? points_[p].restitution * std::max(0.0, force_[first_line_[p]]) : 0.0;  // not less, by rounding
   }
   bool solved = solve(c + W_ * total, size, none, true);
   total += force_;
