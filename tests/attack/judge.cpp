@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <optional>
-#include <random>
 
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/formulations/catalog.h"
@@ -24,7 +21,6 @@ namespace {
 constexpr Real kNearlySingular = 1e-4L;  // below it, and above rounding, a change of rank is near
 constexpr Real kRounding = 1e-10L;
 constexpr Real kDetermined = 1e-7L;  // below it masses leave a motion undetermined
-constexpr double kRoundings = 10.0;  // of the given numbers, that a method may add up to
 
 bool is_coordinates(const std::string& mode) { return mode == "TA" || mode == "FA" || mode == "CE" || mode == "auto"; }
 
@@ -80,41 +76,6 @@ double acceleration_error(const Spec& spec, const std::string& mode, const Dense
     largest = std::max({largest, linear, angular});
   }
   return static_cast<double>(largest / expected.scale);
-}
-
-void change(FrameSpec& frame, const std::function<double()>& factor) {
-  for (double& x : frame.at) x *= factor();
-  frame.rotation.coeffs() = frame.rotation.coeffs().unaryExpr([&](double x) { return x * factor(); });
-  frame.rotation.normalize();
-}
-
-/// By how much accelerations change, relative to the largest, if all numbers that the file gives change by a share, by that
-/// share. Numbers are rounded before an engine sees them: a method that is as good as can be is off by this times that rounding.
-double sensitivity(const Spec& spec, const DenseOracle::Accelerations& expected) {
-  constexpr double kShare = 1e-11;  // far above the rounding of the oracle, far below what counts as a change of rank
-  constexpr int kTrials = 4;
-  std::mt19937_64 engine(1);
-  const std::function<double()> factor = [&] { return 1.0 + (engine() % 2 == 0 ? kShare : -kShare); };
-  Real largest = 0;
-  for (int trial = 0; trial < kTrials; ++trial) {
-    Spec changed = spec;
-    for (BodySpec& body : changed.bodies) {
-      body.mass *= factor();
-      body.inertia *= factor();
-      for (double& x : body.com) x *= factor();
-    }
-    for (JointSpec& joint : changed.joints) {
-      change(joint.parent, factor), change(joint.child, factor);
-      for (double& x : joint.position) x *= factor();
-      for (double& x : joint.velocity) x *= factor();
-    }
-    for (ClosureSpec& closure : changed.closures) change(closure.a, factor), change(closure.b, factor);
-    const DenseOracle::Accelerations other = DenseOracle(changed).solve();
-    for (std::size_t i = 0; i < other.a.size(); ++i)
-      largest = std::max(
-          {largest, (other.a[i] - expected.a[i]).norm(), (other.alpha[i] - expected.alpha[i]).norm() * expected.size[i]});
-  }
-  return static_cast<double>(largest / expected.scale / Real(kShare));
 }
 
 /// Where rows at velocity level let nothing be embedded, there is no CE.
@@ -219,16 +180,14 @@ Judgement judge(const Spec& spec, const std::vector<std::string>& modes, double 
   else if (expected.velocity_error > Real(1e-10L) || expected.contradiction > Real(1e-9L))
     result.left_out = expected.velocity_error > Real(1e-10L) ? "contradictory in velocities" : "contradictory in accelerations";
   if (!result.left_out.empty()) return result;
-  result.sensitivity = sensitivity(spec, expected);
-  const double allowed = std::max(tolerance, kRoundings * std::numeric_limits<double>::epsilon() * result.sensitivity);
-  result.is_sensitive = allowed > tolerance;
   for (const std::string& mode : modes) {
     if (mode == "check")
       result.verdicts.push_back(verdict(mode, 0.0, [&](Verdict& v) { return freedom_error(spec, oracle, v); }));
     else if (mode == "runs")
       result.verdicts.push_back(verdict(mode, kRunsAgree, [&](Verdict& v) { return run_error(spec, oracle, expected, v); }));
     else
-      result.verdicts.push_back(verdict(mode, allowed, [&](Verdict& v) { return acceleration_error(spec, mode, expected, v); }));
+      result.verdicts.push_back(
+          verdict(mode, tolerance, [&](Verdict& v) { return acceleration_error(spec, mode, expected, v); }));
   }
   return result;
 }

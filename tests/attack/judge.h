@@ -21,9 +21,6 @@ struct Judgement {
   std::string left_out;  // why nothing can be asked of it; empty: it can
   int dof = 0, rows = 0, rank = 0;
   double smallest_counted = 0.0, largest_left_out = 0.0, determined = 0.0;
-  double sensitivity = 0.0;  // of accelerations to the given numbers, both relative
-  bool is_sensitive =
-      false;  // so much that a few roundings of these numbers are more than the tolerance, and are allowed instead
   std::vector<Verdict> verdicts;
 };
 
@@ -32,7 +29,7 @@ struct Judgement {
 std::vector<std::string> attack_modes();
 
 /// Judges a mechanism at the start that it gives by the dense oracle. Accelerations that differ by more than `tolerance` are
-/// wrong, unless rounding the given numbers changes them by more.
+/// wrong.
 Judgement judge(const Spec& spec, const std::vector<std::string>& modes, double tolerance = 1e-8);
 
 }  // namespace linkwork::test

@@ -84,7 +84,7 @@ struct Tally {
 };
 
 struct Report {
-  long mechanisms = 0, sensitive = 0;
+  long mechanisms = 0;
   std::map<std::string, std::pair<long, std::uint64_t>> left_out;  // how often, and a seed
   std::map<std::string, Tally> modes;
   std::set<std::uint64_t> bad;
@@ -92,7 +92,6 @@ struct Report {
   void add(std::uint64_t seed, const std::vector<std::string>& fields) {
     if (fields[0] == "end") {
       ++mechanisms;
-      if (fields[2] == "sensitive") ++sensitive;
       if (fields[1].empty()) return;
       auto& [count, example] = left_out.try_emplace(fields[1], 0, seed).first->second;
       ++count;
@@ -118,8 +117,6 @@ struct Report {
     long out = 0;
     for (const auto& [why, count] : left_out) out += count.first;
     fmt::print("{} mechanisms, {} judged\n", mechanisms, mechanisms - out);
-    if (sensitive > 0)
-      fmt::print("  held to the rounding of their own numbers, which is more than the tolerance: {}\n", sensitive);
     for (const auto& [why, count] : left_out) fmt::print("  left out as {}: {} (seed {})\n", why, count.first, count.second);
     fmt::print("\n{:<22} {:>7} {:>8} {:>6}  {:>13}\n", "mode", "right", "refused", "wrong", "worst right");
     for (const std::string& mode : order) {
@@ -178,7 +175,7 @@ std::vector<std::string> judged_lines(const Spec& spec, const Options& options) 
   const Judgement judgement = judge(spec, options.modes, options.tolerance);
   for (const Verdict& v : judgement.verdicts)
     lines.push_back(fmt::format("{}\t{}\t{}\t{}", v.mode, text_of(v.kind), v.error, one_line(v.words)));
-  lines.push_back(fmt::format("end\t{}\t{}", judgement.left_out, judgement.is_sensitive ? "sensitive" : ""));
+  lines.push_back(fmt::format("end\t{}", judgement.left_out));
   return lines;
 }
 
@@ -273,7 +270,7 @@ void attack(const Options& options, Report& report) {
       const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
       report.add(worker.next, {"crash", "wrong", "0",
                                signal == SIGALRM ? "no end" : fmt::format("crash: {}", signal ? strsignal(signal) : "abort")});
-      report.add(worker.next, {"end", "", ""});
+      report.add(worker.next, {"end", ""});
       const std::uint64_t next = worker.next + static_cast<std::uint64_t>(options.jobs);
       if (next < end) worker = start(options, next, end);
     }
@@ -285,11 +282,9 @@ int judge_files(const Options& options) {
   for (const std::string& file : options.files) {
     const Spec spec = read_model_file(file);
     const Judgement j = judge(spec, options.modes, options.tolerance);
-    fmt::print(
-        "{}: {} rows, rank {}, {} degrees of freedom, singular values {:.1e} and {:.1e}, determined {:.1e}, sensitivity "
-        "{:.1e}{}\n",
-        file, j.rows, j.rank, j.dof, j.smallest_counted, j.largest_left_out, j.determined, j.sensitivity,
-        j.left_out.empty() ? "" : "; left out: " + j.left_out);
+    fmt::print("{}: {} rows, rank {}, {} degrees of freedom, singular values {:.1e} and {:.1e}, determined {:.1e}{}\n", file,
+               j.rows, j.rank, j.dof, j.smallest_counted, j.largest_left_out, j.determined,
+               j.left_out.empty() ? "" : "; left out: " + j.left_out);
     for (const Verdict& v : j.verdicts) {
       fmt::print("  {:<22} {:<8} {:.2e} {}\n", v.mode, text_of(v.kind), v.error, v.words);
       if (v.kind == Verdict::Kind::kWrong) ++wrong;
