@@ -32,6 +32,7 @@ TEST(BlockOnFeet, RestsIfFrictionCanHoldItAndElseSlidesDownTheSlope) {
       EXPECT_LT((place(run, "v.f.") - 0.5 * a * b.down).norm(), 1e-9) << what;
       EXPECT_LT((place(run, "q.f.") - 0.125 * a * b.down).norm(), 1e-9) << what;
       EXPECT_TRUE(run.summary.events.empty()) << what;
+      EXPECT_LT(run.summary.energy_drift, 1e-9) << what;  // of what rests, too
     }
 }
 
