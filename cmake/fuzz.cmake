@@ -15,7 +15,8 @@ function(linkwork_includes file result)
 endfunction()
 
 # The library sources that a source needs, found by following its includes. A header is implemented by the source of the same
-# name, and by every source without a header of its own that includes it from the same folder or one below.
+# name, and by every source without a header of its own that includes it from the same folder or one below; in a folder of kinds, which a
+# catalog lists, by all of them.
 function(linkwork_needed_sources start result)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} linkwork/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/io/hdf5_trajectory\\.cpp$")  # needs a library; no_hdf5_trajectory.cpp does not
@@ -27,6 +28,12 @@ function(linkwork_needed_sources start result)
       continue()
     endif()
     linkwork_includes(${source} headers)
+    cmake_path(GET source PARENT_PATH own_folder)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/${own_folder}/catalog.cpp)
+      file(GLOB beside CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${own_folder}/*.h)
+      list(APPEND headers ${beside})
+      list(REMOVE_DUPLICATES headers)
+    endif()
     foreach(header IN LISTS headers)
       cmake_path(GET header PARENT_PATH folder)
       cmake_path(IS_PREFIX folder ${source} beside_or_above)

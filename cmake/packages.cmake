@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME linkwork)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME liblinkwork-dev)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS
-    "libeigen3-dev, libfmt-dev, libhdf5-dev, libopenmpi-dev, libpugixml-dev, libsuitesparse-dev, libsundials-dev, libyaml-cpp-dev")
+    "libeigen3-dev, libfmt-dev, libhdf5-dev, libopenmpi-dev, libpugixml-dev, libsuitesparse-dev, libsundials-dev, libyaml-cpp-dev, libnlopt-dev")
 set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-linkwork)
 set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
 if(TARGET linkwork_python)

@@ -3,7 +3,7 @@
 
 set(web_tree ${PROJECT_BINARY_DIR}/web)
 set(page_templates ${web_tree}/page_templates.cpp)
-set(web_pages report study compare)
+set(web_pages report study compare ensemble)
 
 if(LINKWORK_WEB)
   find_program(LINKWORK_NODE NAMES node nodejs)
@@ -43,7 +43,7 @@ file(GLOB web_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/web/src/*)
 set(web_scripts ${PROJECT_SOURCE_DIR}/web/build.mjs ${PROJECT_SOURCE_DIR}/web/tsconfig.json)
 add_custom_command(
   OUTPUT ${page_templates}
-  BYPRODUCTS ${web_tree}/report.html ${web_tree}/study.html ${web_tree}/compare.html
+  BYPRODUCTS ${web_tree}/report.html ${web_tree}/study.html ${web_tree}/compare.html ${web_tree}/ensemble.html
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${web_tree}/src
   COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/web/src ${web_tree}/src
   COMMAND ${CMAKE_COMMAND} -E copy ${web_scripts} ${web_tree}

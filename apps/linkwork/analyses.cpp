@@ -27,7 +27,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr std::size_t kMostLines = 12;
+constexpr std::size_t kMostRows = 12;
 
 struct AnalysisOptions {
   ModelArgument model;
@@ -75,7 +75,7 @@ int find_rest(const AnalysisOptions& options) {
           found.residual, counted(found.iterations, "iteration"));
     std::size_t shown = 0;
     for (const Joint& joint : model->joints)
-      for (std::size_t k = 0; k < joint.q.size() && shown < kMostLines; ++k, ++shown)
+      for (std::size_t k = 0; k < joint.q.size() && shown < kMostRows; ++k, ++shown)
         print_line(shown == 0 ? "positions" : "",
                    fmt::format("q.{} = {:.9g}", coordinate_name(joint, joint.kind->positions[k]), found.state.q[joint.q[k]]));
   }
@@ -100,10 +100,9 @@ int find_linear_model(const AnalysisOptions& options) {
           counted(static_cast<long>(linear.inputs.size()), "input"), counted(static_cast<long>(linear.outputs.size()), "output"),
           linear.t);
     if (!linear.states.empty()) print_line("states", listed(linear.states));
-    for (std::size_t i = 0; i < linear.eigenvalues.size() && i < kMostLines; ++i)
+    for (std::size_t i = 0; i < linear.eigenvalues.size() && i < kMostRows; ++i)
       print_line(i == 0 ? "eigenvalues" : "", in_words(linear.eigenvalues[i]));
-    if (linear.eigenvalues.size() > kMostLines)
-      print_line("", fmt::format("and {} more", linear.eigenvalues.size() - kMostLines));
+    if (linear.eigenvalues.size() > kMostRows) print_line("", fmt::format("and {} more", linear.eigenvalues.size() - kMostRows));
   }
   print_file(options, folder, "linearization.json");
   return kDone;
@@ -122,7 +121,7 @@ int find_vibrations(const AnalysisOptions& options) {
   if (!options.quiet) {
     print("{}: {} about its {}\n", model->name, counted(static_cast<long>(modes.size()), "mode"),
           options.at.value_or("equilibrium"));
-    for (std::size_t i = 0; i < modes.size() && i < kMostLines; ++i) {
+    for (std::size_t i = 0; i < modes.size() && i < kMostRows; ++i) {
       std::vector<std::pair<double, std::string>> parts;
       for (const auto& [name, value] : modes[i].shape) parts.emplace_back(-std::abs(value), name);
       std::ranges::stable_sort(parts);
@@ -132,7 +131,7 @@ int find_vibrations(const AnalysisOptions& options) {
       print_line(i == 0 ? "modes" : "",
                  fmt::format("{:.9g} Hz, damping ratio {:.4g}: {}", modes[i].frequency_hz, modes[i].damping_ratio, shape));
     }
-    if (modes.size() > kMostLines) print_line("", fmt::format("and {} more", modes.size() - kMostLines));
+    if (modes.size() > kMostRows) print_line("", fmt::format("and {} more", modes.size() - kMostRows));
   }
   print_file(options, folder, "modes.json");
   if (has_page && !options.quiet) print_line("", (folder / "modes.html").string() + " (open it in a browser)");

@@ -16,7 +16,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kAnimateFooter =
     R"(Draws every picture itself, without a browser. GIF files need nothing more; MP4 and WebM files are made by the program ffmpeg
 (Debian: apt install ffmpeg).
 
@@ -64,7 +64,7 @@ Command animate_command(CLI::App& program) {
   app->add_option("--from", options->from, "first time, s; default the start of the run")->option_text("T");
   app->add_option("--to", options->to, "last time, s; default the end of the run")->option_text("T");
   app->add_flag("--quiet", options->quiet, "print nothing but errors");
-  app->footer(kFooter);
+  app->footer(kAnimateFooter);
   return {app, [options] { return animate(*options); }};
 }
 

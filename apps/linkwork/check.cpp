@@ -19,7 +19,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kCheckFooter =
     R"(Reports degrees of freedom, loops and cut joints, what assembling the start had to move, and a diagnosis of the constraints:
 which rows follow from which others, which reactions are unique, how far a singular position is, and what can be done.
 A start that no position satisfies is an error that names the closures.
@@ -173,7 +173,7 @@ Command check_command(CLI::App& program) {
   const auto options = std::make_shared<CheckOptions>();
   options->model.add_to(*app);
   app->add_flag("--json", options->json, "print one JSON object, for programs");
-  app->footer(kFooter);
+  app->footer(kCheckFooter);
   return {app, [options] { return check_model(*options); }};
 }
 

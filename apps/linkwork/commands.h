@@ -24,6 +24,8 @@ Command linearize_command(CLI::App& program);
 Command modes_command(CLI::App& program);
 Command inverse_command(CLI::App& program);
 Command sensitivity_command(CLI::App& program);
+Command sweep_command(CLI::App& program);
+Command optimize_command(CLI::App& program);
 Command check_command(CLI::App& program);
 Command list_command(CLI::App& program);
 Command new_command(CLI::App& program);

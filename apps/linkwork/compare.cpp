@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using Text = std::optional<std::string>;
 
-constexpr const char* kFooter =
+constexpr const char* kCompareFooter =
     R"(Runs every combination of the lists. A list that is not given has one entry, what the model itself chooses; without any list of
 methods, all formulations are compared. 'all' stands for everything that 'linkwork list' shows. Options of a method follow it as in
 baumgarte:alpha=5,beta=5, and several values of an option are separated by slashes: baumgarte:alpha=1/10/100. Without --steps, 4,
@@ -137,7 +137,7 @@ Command compare_command(CLI::App& program) {
   add("--budget", options->budget, "SECONDS", "wall time one run may take, and the reference ten times that; default 60");
   add("--out", options->out, "DIR", "folder for the results; default out/<model name>-compare");
   app->add_flag("--quiet", options->quiet, "print nothing but errors");
-  app->footer(kFooter);
+  app->footer(kCompareFooter);
   return {app, [options] { return compare_model(*options); }};
 }
 

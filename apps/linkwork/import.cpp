@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kImportFooter =
     R"(Reads URDF (with its loops: URDF+, <constraint>, <loop_joint>, <mimic>, a YAML file), SDF and MJCF, and writes the same mechanism as
 a model file, which can be edited and runs to the same results. Every other command takes such files, too.
 
@@ -55,7 +55,7 @@ Command import_command(CLI::App& program) {
   app->add_option("FILE", options->model.model, "a .urdf, .sdf or .xml file")->required()->type_name("");
   app->add_option("-o,--out", options->out, "model file to write; default: to the terminal")->option_text("FILE");
   options->model.add_import_options(*app);
-  app->footer(kFooter);
+  app->footer(kImportFooter);
   return {app, [options] { return import_file(*options); }};
 }
 

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kKinematicsFooter =
     R"(Positions, velocities and accelerations follow from the closures alone; masses, forces, start velocities and 'fixed' do not
 matter. Every motion must be driven ([[closure]] with type = "drive", or others that depend on t). Start positions choose among the
 positions that close the loops. Redundant constraints are allowed; those that contradict one another are named, and so are
@@ -107,7 +107,7 @@ Command kinematics_command(CLI::App& program) {
   app->add_option("--out", options->out, "folder for the results; default out/<model name>-kinematics")->option_text("DIR");
   app->add_flag("--no-report", options->no_report, "write no report.html");
   app->add_flag("--quiet", options->quiet, "print nothing but errors");
-  app->footer(kFooter);
+  app->footer(kKinematicsFooter);
   return {app, [options] { return move(*options); }};
 }
 

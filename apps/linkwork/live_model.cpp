@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <thread>
 
-#include "linkwork/io/json_text.h"
 #include "linkwork/io/parameters.h"
 #include "linkwork/io/report.h"
 #include "linkwork/io/scene.h"
@@ -48,6 +48,13 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
+/// By which a page says that it has a scene already (FNV-1a): it may be large, and changes seldom.
+std::uint32_t id_of(std::string_view text) {
+  std::uint32_t hash = 2166136261U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return hash;
+}
+
 /// "a=1&b=2": those that are numbers.
 std::map<std::string, double> parsed_query(std::string_view query) {
   std::map<std::string, double> values;
@@ -76,6 +83,7 @@ struct LiveModel::Running {
   std::map<std::string, double> inputs;  // to be set
   std::vector<std::string> columns;
   std::string scene, summary, error;
+  std::uint32_t scene_id = 0;
   std::vector<double> rows;
   bool done = false;
 };
@@ -142,6 +150,7 @@ std::string LiveModel::page() const {
     if (!input.is_copy) json["inputs"].push_back({{"name", input.name}, {"value", value}, {"recorded", input.data != nullptr}});
   }
   const ReportRun run{live.model->name, scene_json(spec, *live.model, columns), "", std::move(rows)};
+  json["scene"] = id_of(run.scene);
   return report_html(report_template(), {&run, 1}, ReportPrecision::kFloat32, true, json.dump());
 }
 
@@ -172,6 +181,7 @@ void LiveModel::run(Running& running, const Spec& spec, std::optional<double> pa
     const std::lock_guard lock(running.mutex);
     running.columns = simulation.system().columns();
     running.scene = scene_json(spec, *live.model, running.columns);
+    running.scene_id = id_of(running.scene);
   }
   std::optional<Pacing> pacing;
   if (pace) pacing.emplace(*pace);
@@ -203,8 +213,8 @@ void LiveModel::run(Running& running, const Spec& spec, std::optional<double> pa
   running.summary = summary_json(summary);
 }
 
-/// A head in JSON, its length before it, and rows as numbers of 8 bytes after it.
-HttpAnswer LiveModel::told(long from) const {
+/// A head in JSON, its length before it, and rows as numbers of 8 bytes after it. The scene only if the page has another one.
+HttpAnswer LiveModel::told(long from, long known_scene) const {
   Running& running = *running_;
   std::unique_lock lock(running.mutex);
   const auto rows = [&] {
@@ -213,12 +223,16 @@ HttpAnswer LiveModel::told(long from) const {
   running.news.wait_for(lock, kPatience, [&] { return running.done || (pace_ && rows() > from); });
   Json head{{"run", running.number}, {"done", running.done}};
   if (!running.error.empty()) head["error"] = running.error;
-  if (from == 0 && !running.columns.empty()) {
-    head["columns"] = running.columns;
-    head["scene"] = parse_json(running.scene);
-  }
-  if (!running.summary.empty()) head["summary"] = parse_json(running.summary);
-  const std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const bool begins = from == 0 && !running.columns.empty();
+  if (begins) head["columns"] = running.columns;
+  if (begins) head["scene_id"] = running.scene_id;
+  std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const auto add = [&](const char* name, const std::string& json) {
+    text.pop_back();
+    text += fmt::format(",\"{}\":{}}}", name, json);
+  };
+  if (begins && running.scene_id != known_scene) add("scene", running.scene);
+  if (!running.summary.empty()) add("summary", running.summary);
   const auto length = static_cast<std::uint32_t>(text.size());
   const std::size_t first = std::min(static_cast<std::size_t>(from) * running.columns.size(), running.rows.size());
   std::string body(sizeof length + text.size() + (running.rows.size() - first) * sizeof(double), '\0');
@@ -243,7 +257,7 @@ HttpAnswer LiveModel::answer(std::string_view target) {
   };
   if (what == "run") {
     start(values);
-    return told(0);
+    return told(0, number("scene"));
   }
   if (!running_) return nothing;
   if (what == "input") {
@@ -253,7 +267,7 @@ HttpAnswer LiveModel::answer(std::string_view target) {
     return {200, "application/octet-stream", std::string("\2\0\0\0{}", 6)};
   }
   // Rows of a run that another has taken the place of are of no use: the new one is told from its start.
-  if (what == "more") return told(number("run") == running_->number ? number("from") : 0);
+  if (what == "more") return told(number("run") == running_->number ? number("from") : 0, number("scene"));
   return nothing;
 }
 

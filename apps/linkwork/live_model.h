@@ -36,7 +36,7 @@ class LiveModel {
   std::string page() const;
   void start(const Values& values);
   static void run(Running& running, const Spec& spec, std::optional<double> pace);
-  HttpAnswer told(long from) const;
+  HttpAnswer told(long from, long known_scene) const;
 
   ModelArgument model_;
   SettingsOptions settings_;

@@ -13,14 +13,6 @@ namespace fs = std::filesystem;
 
 fs::path given_ready_models;  // empty: none was
 
-/// "name=value" of --set.
-std::pair<std::string, std::string> parse_assignment(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    throw InputError({"--set", 0, 0}, fmt::format("'{}' sets nothing", text), "name=value, as in --set torque=0");
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
 fs::path model_path(const std::string& model) {
   std::error_code ignored;
   const bool is_bare_name = model.find('/') == std::string::npos && !model.ends_with(".toml") && !is_robot_file(model);
@@ -38,6 +30,13 @@ fs::path model_path(const std::string& model) {
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> parse_assignment(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    throw InputError({"--set", 0, 0}, fmt::format("'{}' sets nothing", text), "name=value, as in --set torque=0");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
 
 void ModelArgument::add_to(CLI::App& options) {
   options.add_option("MODEL", model, "a model file, a robot file (.urdf, .sdf, .xml), or the name of a ready model")

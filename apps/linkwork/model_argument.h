@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linkwork/import/robot_file.h"
@@ -34,6 +35,9 @@ struct ModelArgument {
   /// Reads it with another way to get the texts of files.
   Spec read(const std::filesystem::path& from, std::function<std::string(const std::filesystem::path&)> load) const;
 };
+
+/// "name=value" of --set. Throws InputError.
+std::pair<std::string, std::string> parse_assignment(const std::string& text);
 
 /// A model that comes with the program.
 struct ReadyModel {

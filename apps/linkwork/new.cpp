@@ -14,7 +14,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kNewFooter =
     R"(The model is a four-bar linkage that runs at once, with comments on what to change. An existing file is never replaced.
 
 Example:
@@ -149,7 +149,7 @@ Command new_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("new", "Writes a commented starter model, NAME.toml.");
   const auto name = std::make_shared<std::string>();
   app->add_option("NAME", *name, "name of the model: letters, digits, _ and -")->required()->type_name("");
-  app->footer(kFooter);
+  app->footer(kNewFooter);
   return {app, [name] { return write_starter(*name); }};
 }
 

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kPictureFooter =
     R"(Draws the mechanism as the report page does, without a browser. MODEL may also be the folder of a run: then its rows are drawn, with
 the paths of its sensors.
 
@@ -65,7 +65,7 @@ Command picture_command(CLI::App& program) {
   options->model.add_to(*app);
   options->picture.add_to(*app, "the picture, .svg or .png");
   app->add_option("--at", options->at, "time, s; default the start")->option_text("T");
-  app->footer(kFooter);
+  app->footer(kPictureFooter);
   return {app, [options] { return draw(*options); }};
 }
 

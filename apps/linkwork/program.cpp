@@ -18,7 +18,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr const char* kFooter = R"(Examples:
+constexpr const char* kProgramFooter = R"(Examples:
   linkwork run four_bar          a ready model, by its name
   linkwork new my_linkage        writes my_linkage.toml, to be edited
   linkwork run my_linkage.toml   results in out/my_linkage
@@ -75,10 +75,10 @@ int exit_code(int argc, const char* const* argv, const std::vector<CommandMaker>
 }  // namespace
 
 std::vector<CommandMaker> all_commands() {
-  return {run_command,         resume_command,      compare_command,   kinematics_command, check_command,
-          report_command,      view_command,        study_command,     list_command,       new_command,
-          schema_command,      equilibrium_command, linearize_command, modes_command,      inverse_command,
-          sensitivity_command, import_command,      picture_command,   animate_command};
+  return {run_command,       resume_command,  compare_command, kinematics_command,  check_command,  report_command,
+          view_command,      study_command,   list_command,    new_command,         schema_command, equilibrium_command,
+          linearize_command, modes_command,   inverse_command, sensitivity_command, sweep_command,  optimize_command,
+          import_command,    picture_command, animate_command};
 }
 
 std::function<int()> understood(int argc, const char* const* argv, const std::vector<CommandMaker>& makers) {
@@ -87,7 +87,7 @@ std::function<int()> understood(int argc, const char* const* argv, const std::ve
   program->set_version_flag("--version", "linkwork " LINKWORK_VERSION, "print the version and exit");
   program->set_help_flag("-h,--help", "print this help and exit");
   program->require_subcommand(1);
-  program->footer(kFooter);
+  program->footer(kProgramFooter);
   program->get_formatter()->column_width(26);
   program->get_formatter()->label("Positionals", "Arguments");
   program->get_formatter()->label("SUBCOMMAND", "COMMAND");

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kReportFooter =
     R"(Several runs are laid over one another: the first drawn solid, the others as ghosts, their curves side by side or subtracted.
 
 Examples:
@@ -71,7 +71,7 @@ Command report_command(CLI::App& program) {
   app->add_option("-o,--out", options->out, "the page; default DIR/report.html, or report.html if there are several runs")
       ->option_text("FILE");
   app->add_flag("--double", options->float64, "store numbers with 16 digits instead of 7: twice the size");
-  app->footer(kFooter);
+  app->footer(kReportFooter);
   return {app, [options] { return report(*options); }};
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kResumeFooter =
     R"(Goes on from the last checkpoint of a run that was begun with --checkpoint and interrupted, with the model and settings of then.
 It writes into the same folder, which must hold what the run had written (or the one of --out, if it was moved), says so first, and
 goes on saving checkpoints in FILE. Trajectory and summary end up as those of a run that was
@@ -85,7 +85,7 @@ Command resume_command(CLI::App& program) {
   app->add_option("--threads", options->run.settings.threads, "threads that share the modules of a model; default 1")
       ->option_text("N");
   add_common_options(*app, options->run);
-  app->footer(kFooter);
+  app->footer(kResumeFooter);
   return {app, [options] { return on_ranks("resume", [&](Transport& world) { return resume(*options, world); }); }};
 }
 

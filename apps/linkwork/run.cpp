@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kRunFooter =
     R"(Writes report.html (animation, plots and summary, to open in a browser), trajectory.csv (positions, velocities, accelerations,
 reactions, efforts and powers of forces, energies, errors; --columns chooses, --format hdf5 or mat writes trajectory.h5 or
 trajectory.mat in its place), summary.json and scene.json (what 'linkwork report' and 'linkwork view' need to draw the mechanism).
@@ -273,7 +273,7 @@ Command run_command(CLI::App& program) {
                   "begin with the state of another run of a model with the same joints: its last row, or that nearest to t")
       ->option_text("DIR[@t]");
   add_common_options(*app, *options);
-  app->footer(kFooter);
+  app->footer(kRunFooter);
   return {app, [options] { return on_ranks("run", [&](Transport& world) { return perform_run(*options, nullptr, world); }); }};
 }
 

@@ -14,7 +14,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kStudyFooter =
     R"(A study computes again what a paper shows and says of each of its claims whether it holds. It writes
   study.json   claims with what was published and what was measured, tables, figures
   study.html   the same to look at, in one file that needs no network
@@ -33,7 +33,7 @@ CLI::App* StudyOptions::add_to(CLI::App& program) {
   app.add_option("-o,--out", out, "folder for the results; default out/NAME")->option_text("DIR");
   app.add_flag("--quick", quick, "smaller sizes and shorter runs");
   app.add_flag("--quiet", quiet, "print nothing but errors");
-  app.footer(kFooter);
+  app.footer(kStudyFooter);
   return &app;
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kViewFooter =
     R"(Of a run, the page is its report; while the run is still going, it follows. Of a model, the page has a slider for each of its
 parameters and inputs, and runs it anew as they move; with --realtime it runs by the clock, and inputs act at once. Ctrl-C ends the
 server.
@@ -99,7 +99,7 @@ Command view_command(CLI::App& program) {
       ->option_text("N")
       ->check(CLI::Range(0, 65535));
   app->add_flag("--no-browser", options->no_browser, "only print the address");
-  app->footer(kFooter);
+  app->footer(kViewFooter);
   return {app, [options] { return view(*options); }};
 }
 

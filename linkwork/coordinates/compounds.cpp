@@ -8,14 +8,13 @@
 #include <numeric>
 #include <set>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/link_rotation.h"
 
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Inverts the k x k row-major matrix in place. Returns the smallest pivot relative to the largest entry; 0 if it is singular.
 double invert(double* a, int k, double* scratch) {

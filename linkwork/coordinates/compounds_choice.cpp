@@ -5,16 +5,11 @@
 #include <map>
 
 #include "linkwork/coordinates/compounds.h"
+#include "linkwork/linalg/index.h"
 #include "linkwork/linalg/rank.h"
 
 /// How compounds choose their independent coordinates, and the order in which the others are solved for.
 namespace linkwork {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 void Compounds::choose(const Tree& tree, const TreeWork<double>& work, std::span<const ForceColumns> groups, bool sparse) {
   rank_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/link_rotation.h"
@@ -13,8 +14,6 @@ namespace linkwork {
 namespace {
 
 using W = Wrench<double>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/linalg/index.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/link_rotation.h"
@@ -8,8 +9,6 @@
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// A number for each of so many right-hand sides.
 constexpr int kLanes = 8;

@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/linalg/index.h"
 
 /// What LoopElimination decides when it is made: the places of elimination, their order, and where all numbers stand.
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Machine instructions, fitted to measurements.
 constexpr double kPass = 110, kPassPlanar = 45, kPassBlock = 330, kCouple = 5, kPerGroup = 500, kPerRow = 130, kEliminate = 4,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/spatial/sin_cos.h"
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/tree_work.h"
@@ -16,8 +17,6 @@ using V3 = Vec3<double>;
 using Complex = std::complex<double>;
 
 constexpr double kParallel = 1e-12;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// std::complex's own product looks for infinities.
 Complex times(Complex a, Complex b) {

@@ -247,6 +247,7 @@ void Figure::add_visuals() {
       if (mesh.faces.empty()) {
         const DrawnScene::Mesh& file = scene_.meshes[*visual.mesh];
         for (const auto& [a, b, c] : file.triangles) mesh.add_flat({file.points[a], file.points[b], file.points[c]});
+        mesh.two_sided = true;
       }
       surface = mesh.scaled(visual.size);
     } else {

@@ -18,12 +18,23 @@ void add_new(std::vector<Point>& points, const Point& point) {
   if (std::ranges::none_of(points, [&](const Point& known) { return (known - point).norm() < 1e-9; })) points.push_back(point);
 }
 
+/// Whether a joint by its kind moves in a plane only: all that one moment alone can tell.
+bool stays_in_plane(const DrawnScene::Joint& joint, const std::vector<Pose<double>>& poses, const Point& normal) {
+  const double along = std::abs((poses[joint.parent.body].R * joint.parent.X_BF.R.col(2)).dot(normal));
+  if (joint.type == "revolute" || joint.type == "planar") return along > 1.0 - 1e-6;
+  return joint.type == "weld" || (joint.type == "prismatic" && along < 1e-3);
+}
+
 /// The unit vector that all bodies turn about and none moves along, if there is one.
 std::optional<Point> plane_normal(const DrawnScene& scene, const std::vector<std::vector<Pose<double>>>& moments, double size) {
   const auto turning = std::ranges::find_if(
       scene.joints, [](const DrawnScene::Joint& joint) { return joint.type == "revolute" || joint.type == "planar"; });
   if (turning == scene.joints.end()) return {};
   const Point normal = (moments.front()[turning->parent.body].R * turning->parent.X_BF.R.col(2)).normalized();
+  if (moments.size() < 2 && !std::ranges::all_of(scene.joints, [&](const DrawnScene::Joint& joint) {
+        return joint.cut || stays_in_plane(joint, moments.front(), normal);
+      }))
+    return {};
   for (std::size_t body = 0; body < scene.bodies.size(); ++body) {
     const Pose<double>& first = moments.front()[body];
     const Point own = first.R.transpose() * normal;

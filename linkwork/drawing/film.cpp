@@ -126,7 +126,7 @@ void save_picture(const ReportRun& run, const fs::path& file, const PictureOptio
   const std::string extension = file.extension().string();
   if (extension != ".svg" && extension != ".png") refuse_name(file, "a name that ends in .svg or .png");
   const bool vectors = extension == ".svg";
-  const Drawing drawing(run, options, vectors ? Roundness{14, 6} : Roundness{28, 1});
+  const Drawing drawing(run, options, vectors ? Roundness{20, 1} : Roundness{28, 1});
   const double at = std::clamp(t.value_or(drawing.first()), drawing.first(), drawing.last());
   write_text_file(file, vectors ? drawing.svg(at) : png_bytes(drawing.image(at)));
 }

@@ -19,6 +19,7 @@ class Surface {
   using Face = std::vector<Corner>;  // convex
 
   std::vector<Face> faces;
+  bool two_sided = false;  // as of a mesh, which need not be closed: seen from inside too
 
   void add(const Surface& other) { faces.insert(faces.end(), other.faces.begin(), other.faces.end()); }
   /// A face with its own normal at all corners.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
+#include "linkwork/drawing/painting_order.h"
 #include "linkwork/drawing/picture.h"
 
 namespace linkwork {
@@ -32,14 +35,6 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-/// A face as it is seen.
-struct Polygon {
-  std::vector<Point> corners;
-  double depth;
-  std::string color;
-  double opacity;
-};
-
 std::string path_of(const std::vector<Point>& corners) {
   std::string text;
   for (std::size_t i = 0; i < corners.size(); ++i)
@@ -47,22 +42,46 @@ std::string path_of(const std::vector<Point>& corners) {
   return text;
 }
 
+Color mixed(const Color& over, const Color& under, double part) {
+  const auto mix = [&](double a, double b) { return part * a + (1.0 - part) * b; };
+  return {mix(over.r, under.r), mix(over.g, under.g), mix(over.b, under.b)};
+}
+
+/// Twice the area of what is seen, by which one tells the sides of a face.
+double turning(const std::vector<Point>& corners) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const Point &p = corners[i], &q = corners[(i + 1) % corners.size()];
+    sum += p.x() * q.y() - p.y() * q.x();
+  }
+  return sum;
+}
+
 class Painter {
  public:
   Painter(const Scenery& scenery, const Camera& camera) : scenery_(scenery), camera_(camera) {}
 
-  std::string text(int width, int height) const {
+  std::string text(int width, int height) {
     const Palette& palette = scenery_.palette;
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\">\n<title>{2}</title>\n"
         "<rect width=\"{0}\" height=\"{1}\" fill=\"{3}\"/>\n",
         width, height, escaped(scenery_.caption), hex(palette.background));
-    svg += grid(false) + grid(true) + shadows();
-    for (const Polygon& polygon : polygons())
-      svg += fmt::format("<path d=\"{}Z\" fill=\"{}\" stroke=\"{}\" stroke-width=\".6\" stroke-linejoin=\"round\"{}/>\n",
-                         path_of(polygon.corners), polygon.color, polygon.color,
-                         polygon.opacity < 1.0 ? fmt::format(" opacity=\"{:.3g}\"", polygon.opacity) : "");
-    return svg + paths() + "</svg>\n";
+    svg += grid(false) + grid(true) + shadows() + "<g stroke-width=\".6\" stroke-linejoin=\"round\">\n";
+    add_faces();
+    add_paths();
+    const std::vector<Painted> order = painting_order(std::move(painted_));
+    for (std::size_t i = 0; i < order.size();) {
+      const std::size_t style = order[i].style;
+      std::string path;
+      for (std::size_t first = i; i < order.size() && order[i].style == style && (order[i].opaque || i == first); ++i)
+        path += order[i].corners.size() > 2 ? path_of(order[i].corners) + "Z"
+                : i > first && order[i].corners[0] == order[i - 1].corners[1]
+                    ? fmt::format("L{:.1f} {:.1f}", order[i].corners[1].x(), order[i].corners[1].y())
+                    : path_of(order[i].corners);
+      svg += fmt::format("<path {} d=\"{}\"/>\n", styles_[style], path);
+    }
+    return svg + "</g>\n</svg>\n";
   }
 
  private:
@@ -82,50 +101,81 @@ class Painter {
     std::string all;
     for (const Figure::Part& part : scenery_.parts)
       for (const Surface::Face& face : part.surface.faces) {
-        if (face.front().n.dot(camera_.light() - face.front().p) < 0.0) continue;  // its other side throws the same
         std::vector<Point> corners;
         for (const Surface::Corner& corner : face) corners.push_back(camera_.project(shadow_of(corner.p, scenery_.layout)));
+        if (turning(corners) > 0.0) continue;  // the other side of the surface throws the same
         if (std::ranges::all_of(corners, [&](const Point& corner) { return is_before(corner); })) all += path_of(corners) + "Z";
       }
     return fmt::format("<path d=\"{}\" fill=\"#000\" opacity=\".14\"/>\n", all);
   }
 
-  /// Those that are turned to the camera, the farthest first.
-  std::vector<Polygon> polygons() const {
-    std::vector<Polygon> all;
+  std::size_t style(std::string attributes) {
+    const auto [place, is_new] = style_of_.try_emplace(std::move(attributes), styles_.size());
+    if (is_new) styles_.push_back(place->first);
+    return place->second;
+  }
+
+  /// Pixels and the inverse of the depth.
+  Painted seen(const std::vector<Point>& pixels, std::size_t style, bool opaque) const {
+    Painted painted{pixels, style, opaque};
+    for (Point& corner : painted.corners) corner.z() = 1.0 / corner.z();
+    return painted;
+  }
+
+  /// Those that are turned to the camera.
+  void add_faces() {
     for (const Figure::Part& part : scenery_.parts)
       for (const Surface::Face& face : part.surface.faces) {
         Point middle = Point::Zero(), normal = Point::Zero();
+        std::vector<Point> pixels;
         for (const Surface::Corner& corner : face) {
           middle += corner.p / static_cast<double>(face.size());
           normal += corner.n;
+          pixels.push_back(camera_.project(corner.p));
         }
-        normal.normalize();
-        if (normal.dot(camera_.position() - middle) <= 0.0) continue;
-        Polygon polygon{
-            {}, (middle - camera_.position()).norm(), hex(shaded(part.color, normal, middle, scenery_, camera_)), part.color.a};
-        for (const Surface::Corner& corner : face) polygon.corners.push_back(camera_.project(corner.p));
-        if (std::ranges::all_of(polygon.corners, [&](const Point& corner) { return is_before(corner); }))
-          all.push_back(std::move(polygon));
+        const bool inside = turning(pixels) >= 0.0;
+        if (inside && !part.surface.two_sided) continue;
+        if (!std::ranges::all_of(pixels, [&](const Point& corner) { return is_before(corner); })) continue;
+        const std::string color = hex(shaded(part.color, (inside ? -normal : normal).normalized(), middle, scenery_, camera_));
+        const bool opaque = part.color.a >= 1.0;
+        painted_.push_back(seen(pixels,
+                                style(opaque ? fmt::format("fill=\"{0}\" stroke=\"{0}\"", color)
+                                             : fmt::format("fill=\"{}\" opacity=\"{:.3g}\"", color, part.color.a)),
+                                opaque));
       }
-    std::ranges::stable_sort(all, [](const Polygon& a, const Polygon& b) { return a.depth > b.depth; });
-    return all;
   }
 
-  std::string paths() const {
-    std::string text;
+  /// What is past of the paths stronger than what is to come.
+  void add_paths() {
+    const Palette& palette = scenery_.palette;
+    const auto line = [&](double part, double width) {
+      const std::string color = hex(mixed(palette.trace, palette.background, part));
+      return style(fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"", color, width));
+    };
+    const std::size_t past = line(0.95, 2.4), future = line(0.4, 1.4);
     for (const Path& path : scenery_.paths) {
-      std::vector<Point> points;
-      for (const Point& point : path.points)
-        if (const Point pixel = camera_.project(point); is_before(pixel)) points.push_back(pixel);
-      text += fmt::format("<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"1.6\" opacity=\".8\"/>\n", path_of(points),
-                          hex(scenery_.palette.trace));
+      constexpr double kShortest = 1.5;  // pixels
+      std::optional<Point> from;
+      for (std::size_t i = 0; i < path.points.size(); ++i) {
+        const Point to = camera_.project(path.points[i]);
+        const bool is_end = i + 1 == path.points.size() || i == path.past;
+        if (!is_before(to)) {
+          from.reset();
+        } else if (!from) {
+          from = to;
+        } else if (is_end || std::hypot(to.x() - from->x(), to.y() - from->y()) > kShortest) {
+          painted_.push_back(seen({*from, to}, i <= path.past ? past : future, true));
+          from = to;
+        }
+      }
     }
-    return text;
   }
 
   const Scenery& scenery_;
   const Camera& camera_;
+  std::vector<Painted> painted_;
+  std::vector<std::string> styles_;
+  std::map<std::string, std::size_t> style_of_;
 };
 
 }  // namespace

@@ -6,13 +6,9 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 JointReactions::JointReactions(const Model& model)
     : model_(model),

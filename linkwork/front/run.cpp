@@ -110,12 +110,19 @@ Results kinematics(const Mechanism& mechanism, const RunOptions& options, const 
 // --- live runs
 
 struct Run::Parts {
-  Parts(const Mechanism& of, const RunOptions& options, Run* run) : mechanism(of), spec(with_options(of, options)), owner(run) {
+  Parts(const Mechanism& of, const RunOptions& options, Run* run)
+      : mechanism(of), spec(std::make_shared<const Spec>(with_options(of, options))), owner(run) {
+    make();
+  }
+  explicit Parts(const Parts& like)
+      : mechanism(like.mechanism), spec(like.spec), owner(nullptr), shared(like.live.is_one_piece ? like.live.model : nullptr) {
     make();
   }
 
   void make() {
-    live = make_live_run(spec, mechanism.parts().modules);
+    live = shared ? LiveRun{nullptr, std::make_unique<Simulation>(shared), shared, true, {}}
+                  : make_live_run(*spec, mechanism.parts().modules);
+    if (live.is_one_piece) shared = live.model;
     names.reset();
     for (const auto& [period, act] : controllers) sample(period, act);
     observe();
@@ -150,8 +157,9 @@ struct Run::Parts {
   double value(std::string_view column) { return simulation().row()[column_index(columns(), column)]; }
 
   Mechanism mechanism;
-  Spec spec;
+  std::shared_ptr<const Spec> spec;
   Run* owner;
+  std::shared_ptr<const Model> shared;  // with other runs, in one piece
   LiveRun live;
   std::map<std::string, double> inputs;  // that were set
   std::vector<std::pair<double, std::function<void(Run&)>>> controllers;
@@ -170,6 +178,8 @@ Run& Run::operator=(Run&& other) noexcept {
   return *this;
 }
 Run::~Run() = default;
+Run::Run(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) { parts_->owner = this; }
+Run Run::another() const { return Run(std::make_unique<Parts>(*parts_)); }
 
 const Mechanism& Run::mechanism() const { return parts_->mechanism; }
 double Run::t() const { return parts_->simulation().t(); }
@@ -303,7 +313,7 @@ bool Run::was_interrupted() const { return parts_->interrupted; }
 
 std::shared_ptr<const Results::Source> Run::source() const {
   const auto source = std::make_shared<Results::Source>();
-  source->spec = parts_->spec;
+  source->spec = *parts_->spec;
   source->model = parts_->live.model;
   return source;
 }

@@ -80,6 +80,8 @@ class Run {
   Run(Run&&) noexcept;
   Run& operator=(Run&&) noexcept;
   ~Run();
+  /// One more of the same mechanism and options, at its start; what does not change is shared. Controllers stay with this one.
+  Run another() const;
 
   const Mechanism& mechanism() const;
   double t() const;
@@ -143,6 +145,7 @@ class Run {
 
  private:
   struct Parts;
+  explicit Run(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -188,7 +188,7 @@ class Defaults {
   std::map<std::string, Class> classes_;
 };
 
-M3 about(int axis, double angle) { return Eigen::AngleAxisd(angle, V3::Unit(axis)).toRotationMatrix(); }
+M3 about_axis(int axis, double angle) { return Eigen::AngleAxisd(angle, V3::Unit(axis)).toRotationMatrix(); }
 
 }  // namespace
 
@@ -242,7 +242,7 @@ M3 read_mjcf_orientation(const XmlElement& element, const MjcfCompiler& compiler
     for (std::size_t i = 0; i < 3; ++i) {
       const char c = compiler.eulerseq[i];
       const bool fixed = c < 'a';
-      const M3 turn = about((fixed ? c - 'X' : c - 'x'), compiler.angle(angles[i]));
+      const M3 turn = about_axis((fixed ? c - 'X' : c - 'x'), compiler.angle(angles[i]));
       R = fixed ? M3(turn * R) : M3(R * turn);
     }
     return R;

@@ -45,6 +45,11 @@ class ColumnReader {
  public:
   ColumnReader(std::string_view text, const std::string& file) : lines_(text), file_(file) {}
 
+  std::vector<std::string> names() {
+    read_names();
+    return std::move(names_);
+  }
+
   DataColumns read(const ColumnRequest& x, const ColumnRequest& y) {
     read_names();
     const std::size_t at_x = column(x), at_y = column(y);
@@ -128,6 +133,10 @@ class ColumnReader {
 
 DataColumns read_columns(std::string_view text, const std::string& file, const ColumnRequest& x, const ColumnRequest& y) {
   return ColumnReader(text, file).read(x, y);
+}
+
+std::vector<std::string> data_column_names(std::string_view text, const std::string& file) {
+  return ColumnReader(text, file).names();
 }
 
 }  // namespace linkwork

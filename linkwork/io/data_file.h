@@ -24,4 +24,7 @@ struct DataColumns {
 /// unless all values are finite and x increases.
 DataColumns read_columns(std::string_view text, const std::string& file, const ColumnRequest& x, const ColumnRequest& y);
 
+/// The names of its columns.
+std::vector<std::string> data_column_names(std::string_view text, const std::string& file);
+
 }  // namespace linkwork

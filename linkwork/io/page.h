@@ -10,6 +10,7 @@ namespace linkwork {
 std::string_view report_template();
 std::string_view study_template();
 std::string_view compare_template();
+std::string_view ensemble_template();
 
 /// The page with its data, one self-contained HTML file. Following: it may ask the server it came from for more.
 std::string page_html(std::string_view page, const std::string& json, bool following = false);

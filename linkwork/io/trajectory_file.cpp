@@ -18,19 +18,6 @@ namespace {
 constexpr std::size_t kBlock = 1U << 16U;
 constexpr std::chrono::seconds kLongest(1);  // that rows wait
 
-std::string header_of(std::span<const std::string> columns) {
-  std::string header;
-  for (std::size_t i = 0; i < columns.size(); ++i) header += (i == 0 ? "" : ",") + csv_field(columns[i]);
-  return header + '\n';
-}
-
-/// As printf's "%.17g" has it: 17 digits are enough to read the same number again.
-void append_number(double value, std::string& text) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 17).ptr;
-  text.append(digits.data(), end);
-}
-
 }  // namespace
 
 std::string csv_field(const std::string& text) {
@@ -43,10 +30,23 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
+std::string csv_header(std::span<const std::string> columns) {
+  std::string header;
+  for (std::size_t i = 0; i < columns.size(); ++i) header += (i == 0 ? "" : ",") + csv_field(columns[i]);
+  return header + '\n';
+}
+
+/// As printf's "%.17g" has it.
+std::string& append_csv_number(double value, std::string& text) {
+  std::array<char, 32> digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 17).ptr;
+  return text.append(digits.data(), end);
+}
+
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns)
     : file_(file), stream_(nullptr, &std::fclose), extent_{0, 0, kEmptyChecksum} {
   open("wb");
-  buffer_ = header_of(columns);
+  buffer_ = csv_header(columns);
 }
 
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns, const Extent& kept)
@@ -54,7 +54,7 @@ TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<cons
   const std::string wanted = "the file that the interrupted run has written, as it left it";
   check_input_file(file, wanted);
   std::ifstream stream(file, std::ios::binary);
-  const std::string header = header_of(columns);
+  const std::string header = csv_header(columns);
   std::string start(header.size(), '\0');
   if (kept.bytes < header.size() || !stream.read(start.data(), std::ssize(start)) || start != header)
     throw InputError({file.string(), 0, 0}, "has other columns than the run that was saved", wanted);
@@ -90,8 +90,7 @@ TrajectoryFile::~TrajectoryFile() {
 
 void TrajectoryFile::write(std::span<const double> row) {
   for (const double value : row) {
-    append_number(value, buffer_);
-    buffer_ += ',';
+    append_csv_number(value, buffer_) += ',';
   }
   buffer_.back() = '\n';
   ++extent_.rows;

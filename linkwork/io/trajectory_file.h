@@ -12,6 +12,9 @@ namespace linkwork {
 
 /// A field of RFC 4180: in quotes, and its own quotes doubled, if it could be misread otherwise.
 std::string csv_field(const std::string& text);
+/// A line of names; a number with 17 significant digits, which is enough to read back the same double.
+std::string csv_header(std::span<const std::string> columns);
+std::string& append_csv_number(double value, std::string& text);
 
 /// Writes the rows of a run as CSV (RFC 4180, lines ending in \n): a header, then numbers with 17 significant digits, which is
 /// enough to read back the same doubles. Whole rows reach the file in blocks, or once a second, so that an interrupted run leaves

@@ -4,14 +4,14 @@
 #include <cmath>
 #include <utility>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
 
 namespace {
 
 /// How fast a dependent coordinate may move with an independent one before another choice is made.
 constexpr double kWorstRatio = 3.0;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

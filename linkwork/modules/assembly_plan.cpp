@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/model/binding.h"
 #include "linkwork/model/kinds.h"
 #include "linkwork/modules/coupling_spec.h"
@@ -19,8 +20,6 @@
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 constexpr int kGround = -1, kSeveral = -2;
 

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <array>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/simulation/columns.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Where columns stand in a row: by group, torques after forces and powers after efforts.
 int place_of(const std::string& column) {

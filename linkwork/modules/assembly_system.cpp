@@ -10,6 +10,7 @@
 #include "linkwork/dynamics/integrator.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/runge_kutta.h"
+#include "linkwork/linalg/index.h"
 #include "linkwork/model/settable_input.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/glues/catalog.h"
@@ -18,8 +19,6 @@
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// How little may be left of a row (squared, see rank.h), by itself and compared with elsewhere, before a position counts as
 /// nearly singular: the same as in one piece.

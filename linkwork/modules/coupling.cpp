@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/modules/states_module.h"
 #include "linkwork/stabilizations/catalog.h"
 
@@ -11,8 +12,6 @@ namespace linkwork {
 namespace {
 
 using V3 = Vec3<double>;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Whether a column "group.name" or "group.name.component" is about one of the names.
 bool is_about(const std::string& column, const std::vector<std::string>& names) {

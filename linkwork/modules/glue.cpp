@@ -7,13 +7,12 @@
 #include <limits>
 #include <stdexcept>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/stabilizations/catalog.h"
 
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 enum Head { kTrouble, kPosition, kVelocity, kSpeed, kHeadSize };
 constexpr int kMotionSize = 18;

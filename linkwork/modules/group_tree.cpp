@@ -5,11 +5,11 @@
 #include <functional>
 #include <limits>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 class TreeMaker {
  public:

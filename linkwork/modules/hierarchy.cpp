@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// At the head of each rank's part of the message: trouble, errors of its modules and of its joints, whose the largest is, and
 /// the ranks of its groups and modules.

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// By coordinate. Those that move no inertia of their own (a slender rod about its axis, in FA) only follow others.
 VecX<double> inverse_inertias(System& system) {

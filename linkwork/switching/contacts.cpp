@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 Contacts::Contacts(Instant& now, Frictions& frictions)
     : now_(now), frictions_(frictions), problem_(now.model), at_limit_(count(), 0), idle_(now.model.rows.size(), 0) {

@@ -6,12 +6,11 @@
 #include <cmath>
 
 #include "linkwork/dynamics/diagnosis.h"
+#include "linkwork/linalg/index.h"
 
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 std::string joined(const std::vector<Action>& actions) {
   std::string text;

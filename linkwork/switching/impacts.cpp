@@ -5,13 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 Impacts::Impacts(Instant& now, Contacts& contacts, Frictions& frictions, Impulses& impulses)
     : now_(now),

@@ -6,14 +6,9 @@
 #include <cmath>
 
 #include "linkwork/dynamics/diagnosis.h"
+#include "linkwork/linalg/index.h"
 
 namespace linkwork {
-
-namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
-
-}  // namespace
 
 Impulses::Impulses(Instant& now) : now_(now), projection_(now.model) {}
 

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/linalg/index.h"
+
 namespace linkwork {
 
 namespace {
 
 using FrictionKind = Modes::Friction::Kind;
 using Found = ContactProblem::State;
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 

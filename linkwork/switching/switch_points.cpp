@@ -43,7 +43,7 @@ SwitchPoints::SwitchPoints(const Model& model, EquationsOfMotion& equations)
 }
 
 bool SwitchPoints::take_branches(double t) {
-  constexpr int kMostRounds = 100;  // a switch may be an argument of another
+  constexpr int kMostPasses = 100;  // a switch may be an argument of another
   System& system = equations_.system();
   const bool began = !system.holds_branches();
   system.hold_branches(true);
@@ -51,7 +51,7 @@ bool SwitchPoints::take_branches(double t) {
   closures_switched_ = false;
   const VecX<double>& vdot = equations_.solution().vdot;
   bool again = true;
-  for (int round = 0; again && round < kMostRounds; ++round) {
+  for (int round = 0; again && round < kMostPasses; ++round) {
     again = false;
     for (Law& law : laws_) {
       system.read_switches(*law.expression, vdot, readings_);

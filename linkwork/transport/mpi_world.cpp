@@ -8,8 +8,11 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <vector>
+
+#include "linkwork/transport/mailbox.h"
 
 namespace linkwork {
 
@@ -131,7 +134,50 @@ class MpiTransport final : public Transport {
   std::vector<int> counts_, begins_;
 };
 
+class MpiMailbox final : public Mailbox {
+ public:
+  MpiMailbox() {
+    MPI_Comm_dup(MPI_COMM_WORLD, &group_);
+    MPI_Comm_rank(group_, &rank_);
+    MPI_Comm_size(group_, &size_);
+  }
+  ~MpiMailbox() override { MPI_Comm_free(&group_); }
+  MpiMailbox(const MpiMailbox&) = delete;
+  MpiMailbox& operator=(const MpiMailbox&) = delete;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+
+  void send(int to, std::string_view bytes) override {
+    if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw std::length_error("the results of one run are too large for a message between processes");
+    MPI_Send(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, to, 0, group_);
+  }
+
+  std::optional<Letter> receive() override {
+    int there = 0, size = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, group_, &there, &status);
+    if (!there) return {};
+    MPI_Get_count(&status, MPI_BYTE, &size);
+    Letter letter{status.MPI_SOURCE, std::string(static_cast<std::size_t>(size), '\0')};
+    MPI_Recv(letter.bytes.data(), size, MPI_BYTE, letter.from, 0, group_, MPI_STATUS_IGNORE);
+    return letter;
+  }
+
+ private:
+  MPI_Comm group_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+};
+
 }  // namespace
+
+std::unique_ptr<Mailbox> open_mailbox() {
+  int started = 0, size = 1;
+  MPI_Initialized(&started);
+  if (started) MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size > 1 ? std::make_unique<MpiMailbox>() : nullptr;
+}
 
 MpiWorld::MpiWorld() : exceptions_(std::uncaught_exceptions()) {
   if (!under_mpirun()) {

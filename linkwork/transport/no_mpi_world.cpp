@@ -1,6 +1,7 @@
 // Compiled instead of mpi_world.cpp where the library is built without MPI.
 #include <stdexcept>
 
+#include "linkwork/transport/mailbox.h"
 #include "linkwork/transport/mpi_world.h"
 
 namespace linkwork {
@@ -12,5 +13,7 @@ MpiWorld::MpiWorld() : transport_(std::make_unique<InProcess>()) {
 MpiWorld::~MpiWorld() = default;
 
 std::unique_ptr<Transport> first_ranks(int) { return std::make_unique<InProcess>(); }
+
+std::unique_ptr<Mailbox> open_mailbox() { return nullptr; }
 
 }  // namespace linkwork

@@ -13,6 +13,7 @@ from . import _core, _run
 from ._answer import Answer, Names
 from ._builder import Builder, Entry, Frame, box, cylinder, mass, point_mass, rod, sphere
 from ._core import Evaluation, Inputs, Saved
+from ._ensemble import Batch, Sweep, optimize, sweep
 from ._errors import InputError, SimulationError
 from ._model import Model
 from ._module import Module
@@ -21,12 +22,12 @@ from ._run import check, compare, equilibrium, inverse, kinematics, linearize, m
 from ._simulation import Simulation
 
 __version__ = _core.version
-__all__ = ["Answer", "Builder", "Entry", "Evaluation", "Frame", "InputError", "Inputs", "Model", "Module", "Names", "Results",
-           "Saved", "Simulation", "SimulationError", "box", "check", "compare", "cylinder", "equilibrium", "inverse", "kinematics",
-           "linearize", "mass", "methods", "models", "modes", "point_mass", "rod", "run", "sensitivity", "sphere", "study"]
+__all__ = ["Answer", "Batch", "Builder", "Entry", "Evaluation", "Frame", "InputError", "Inputs", "Model", "Module", "Names", "Results",
+           "Saved", "Simulation", "SimulationError", "Sweep", "box", "check", "compare", "cylinder", "equilibrium", "inverse", "kinematics",
+           "linearize", "mass", "methods", "models", "modes", "optimize", "point_mass", "rod", "run", "sensitivity", "sphere", "study", "sweep"]
 
 _run._READY = str(_Path(__file__).parent / "models")
 _core.set_ready_models(_run._READY)
-for _class in (Answer, Builder, Entry, Evaluation, Frame, InputError, Inputs, Model, Module, Names, Results, Saved, Simulation,
-               SimulationError):
+for _class in (Answer, Batch, Builder, Entry, Evaluation, Frame, InputError, Inputs, Model, Module, Names, Results, Saved, Simulation,
+               SimulationError, Sweep):
     _class.__module__ = "linkwork"

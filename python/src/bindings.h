@@ -30,6 +30,7 @@ void bind_results(py::module_& module);
 void bind_simulation(py::module_& module);
 void bind_modules(py::module_& module);
 void bind_analyses(py::module_& module);
+void bind_ensembles(py::module_& module);
 void bind_program(py::module_& module);
 
 // --- errors and interruptions

@@ -12,5 +12,6 @@ PYBIND11_MODULE(_core, module) {
   bind_simulation(module);
   bind_modules(module);
   bind_analyses(module);
+  bind_ensembles(module);
   bind_program(module);
 }

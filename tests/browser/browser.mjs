@@ -1,6 +1,6 @@
 // What the tests of the report page have in common: a browser, runs of the program, the picture that is drawn.
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -91,4 +91,25 @@ export function screenPlace(body, p = null) {
 export async function saved(click) {
   const [download] = await Promise.all([page.waitForEvent("download", { timeout: 120_000 }), click()]);
   return readFileSync(await download.path());
+}
+
+/** What another program says of a file, or null where it is not installed; that it cannot read it is an error. */
+function told(program, args) {
+  const done = spawnSync(program, args, { encoding: "utf8" });
+  if (done.error?.code === "ENOENT") return null;
+  if (done.status !== 0 || done.stderr) throw new Error(`${program}: ${done.stderr}`);
+  return done.stdout.trim();
+}
+
+/** Width, height and number of frames of a film, as ffprobe counts them. */
+export function probed(file, bytes) {
+  writeFileSync(file, bytes);
+  const text = told("ffprobe", ["-v", "error", "-count_frames", "-select_streams", "v", "-show_entries", "stream=width,height,nb_read_frames", "-of", "csv=p=0", file]);
+  return text === null ? null : text.split(",").map(Number);
+}
+
+/** Draws an SVG by librsvg. The PNG's name, or null where it is not installed. */
+export function drawnByRsvg(file, text) {
+  writeFileSync(file, text);
+  return told("rsvg-convert", [file, "-o", `${file}.png`]) === null ? null : `${file}.png`;
 }

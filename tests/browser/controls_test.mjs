@@ -1,9 +1,9 @@
 // What one can do with the report page: units, forces, bodies, distances, films, spectra, several runs.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { after, before, test } from "node:test";
-import { close, complaints, launch, linkwork, models, open, page, picture, readCsv, run, saved, screenPlace, time } from "./browser.mjs";
+import { close, complaints, drawnByRsvg, launch, linkwork, models, open, page, picture, probed, readCsv, run, saved, screenPlace, time } from "./browser.mjs";
 
 before(async () => {
   await launch();
@@ -18,20 +18,20 @@ const axisLabels = (where) => where.locator("canvas").getAttribute("aria-label")
 const changed = async (act, what) => {
   const before = (await picture()).url;
   await act();
-  assert.notEqual((await picture()).url, before, `${what} changes nothing`);
+  assert.ok((await picture()).url !== before, `${what} changes nothing`);
 };
 
 test("plots open with what the model is about, and all axes have units", async () => {
   await four();
   const titles = await page.locator(".panel-plots, #panel-plots").locator("h3").allTextContents();
-  assert.deepEqual(titles, ["Driven joints", "Loads", "Sensors", "Energy"].filter((title) => titles.includes(title)));
+  assert.deepEqual(titles, ["Driven joints", "Loads", "Power", "Sensors", "Energy"].filter((title) => titles.includes(title)));
   assert.ok(titles.includes("Driven joints") && titles.includes("Energy"));
   for (const label of await page.locator(".area canvas").evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label"))))
     assert.match(label, /; t \(s\); .*\((rad|°|m|N|N·m|W|J|m\/s|rad\/s|m or rad|m\/s or rad\/s|unit of the model|no unit)\)/);
   assert.match(await axisLabels(pane("Driven joints")), /^q\.theta, .*angle \(rad\)/);
   assert.doesNotMatch(titles.join(), /error/i);
   await page.getByRole("tab", { name: "Errors" }).click();
-  assert.match(await axisLabels(pane("Constraint error, positions")), /error\.position/);
+  assert.match(await axisLabels(pane("Position error")), /error\.position/);
   assert.deepEqual(complaints, []);
 });
 
@@ -57,6 +57,26 @@ test("columns of several units get an axis each", async () => {
   assert.match(await axisLabels(one), /angle \(rad\); v\.theta \(rad\/s\)/);
 });
 
+test("a spectrum has its peak where the motion has its frequency, and phase plots go round", async () => {
+  // A pendulum of small swing: the frequency of its angle is that of theory.
+  await open(run("pendulum", "swing", "--end", "40"));
+  const one = page.locator(".pane").first();
+  const name = (await one.locator(".chip span").first().textContent()).trim();
+  await one.getByLabel("Horizontal axis").selectOption({ label: "over frequency" });
+  assert.match(await axisLabels(one), /; frequency \(Hz\); amplitude of \S+ \(rad\)$/);
+  const [, peak] = /most at ([\d.]+).Hz/.exec(await one.locator(".value").first().textContent()).map(Number);
+  const rows = readCsv("swing");
+  const crossings = rows.flatMap((row, k) => (k > 0 && rows[k - 1][name] < 0 && row[name] >= 0 ? [row.t] : []));
+  const measured = (crossings.length - 1) / (crossings[crossings.length - 1] - crossings[0]);
+  assert.ok(Math.abs(peak - measured) < 1.5 / 40, `${peak} Hz is not ${measured} Hz`);
+  await button("Phase plot", one).click();
+  assert.ok(await one.locator(".now.dot").isVisible());
+  assert.match(await axisLabels(one), /^v\.\S+; q\.\S+ \(rad\); v\.\S+ \(rad\/s\)$/);
+  await button("Phase plot", one).click();
+  assert.match(await axisLabels(one), /; t \(s\);/);
+  assert.deepEqual(complaints, []);
+});
+
 test("a plot is saved as vectors, with its names as text", async () => {
   await open(run(path.join(models, "hostile.toml"), "hostile"));
   const one = page.locator(".pane").first();
@@ -66,6 +86,24 @@ test("a plot is saved as vectors, with its names as text", async () => {
   assert.ok(svg.includes("t (s)") && !svg.includes("<img") && !svg.includes("<script"));
   const parsed = await page.evaluate((text) => new DOMParser().parseFromString(text, "image/svg+xml").querySelector("parsererror") === null, svg);
   assert.ok(parsed);
+  const png = drawnByRsvg("plot.svg", svg);
+  if (png) assert.ok(readFileSync(png).length > 2000, "librsvg draws nothing");
+  assert.deepEqual(complaints, []);
+});
+
+test("what differs by rounding only is drawn as a line, on an axis that can be read", async () => {
+  await four();
+  await page.evaluate(() => {
+    const { plots } = linkwork;
+    plots.derive([{ name: "nearly four", unit: "m", compute: (one) => Float64Array.from(one.time, (_, k) => 4 + (k % 3) * 4e-16) }]);
+    plots.show("Nearly", ["nearly four"]);
+  });
+  const [low, high] = await page.evaluate(() => {
+    const { min, max } = linkwork.plots.panes.at(-1).plot.scales.y;
+    return [min, max];
+  });
+  assert.ok(low < 3.9 && high > 4.1 && high < 10, `${low} to ${high}`);
+  assert.deepEqual(complaints, []);
 });
 
 test("forces are drawn to scale, by sort", async () => {
@@ -115,6 +153,65 @@ test("reactions that are not unique are hollow, dotted, and say so", async () =>
   assert.match(await chip.locator(".swatch").evaluate((swatch) => swatch.style.background), /repeating-linear-gradient/);
 });
 
+test("a body that is clicked can be plotted, traced, followed, coloured and hidden", async () => {
+  await four();
+  await page.evaluate(() => linkwork.player.seek(0.3));
+  await page.mouse.click(...(await screenPlace("coupler", [2, 0, 0])));
+  const card = page.getByRole("region", { name: "Body" });
+  assert.match(await card.textContent(), /^coupler1 kg/);
+  await button("Plot the place of this point", card).click();
+  const place = pane("Point of coupler");
+  assert.match(await axisLabels(place), /length \(m\)/);
+  const shown = (await place.locator(".value").allTextContents()).map(parseFloat);
+  const row = readCsv("four")[30];
+  const turned = row["q.theta"] + row["q.alpha"];
+  const [x, y] = await page.evaluate(() => {
+    const names = linkwork.plots.columnNames.filter((name) => name.startsWith("point coupler"));
+    return names[0].match(/\((.*)\)/)[1].split(",").map(Number);
+  });
+  const expected = [Math.cos(row["q.theta"]) + x * Math.cos(turned) - y * Math.sin(turned), Math.sin(row["q.theta"]) + x * Math.sin(turned) + y * Math.cos(turned)];
+  for (const k of [0, 1]) assert.ok(Math.abs(shown[k] - expected[k]) < 5e-3, `${shown} is not ${expected}`);
+  await button("Plot the coordinates of its joints", card).click();
+  assert.match(await axisLabels(pane("Joints of coupler")), /q\.alpha/);
+  await button("Plot the forces in its joints", card).click();
+  assert.match(await axisLabels(pane("Forces on coupler")), /force/);
+  await button("Plot the speed of this point", card).click();
+  await changed(() => button("Draw the path of this point", card).click(), "trace");
+  await changed(() => card.getByLabel("Colour of coupler").fill("#00ff00"), "colour");
+  await changed(() => card.getByLabel("Opacity of coupler").fill("0.3"), "opacity");
+  await button("The camera follows", card).click();
+  const before = await screenPlace("coupler");
+  await page.evaluate(() => linkwork.player.seek(0.9));
+  const later = await screenPlace("coupler");
+  assert.ok(Math.hypot(before[0] - later[0], before[1] - later[1]) < 2, "the camera does not follow");
+  await changed(() => button("Hide this body", card).click(), "hide");
+  assert.ok(!(await card.isVisible()));
+  await page.locator("summary", { hasText: "bodies" }).click();
+  assert.ok(!(await page.getByLabel("Show coupler").isChecked()));
+  await changed(() => page.getByLabel("Show coupler").check(), "show");
+  await changed(() => page.getByLabel("Colour of crank").fill("#ff00ff"), "colour in the list");
+  await changed(() => page.getByLabel("Opacity of all bodies").fill("0.5"), "opacity of all");
+  await changed(() => button("Show all bodies").click(), "show all");
+  await page.getByLabel("Camera follows", { exact: true }).selectOption({ label: "camera stands still" });
+  assert.deepEqual(complaints, []);
+});
+
+test("distances follow the motion, and can be plotted", async () => {
+  await four();
+  await page.keyboard.press("m");
+  await page.mouse.click(...(await screenPlace("crank", [1, 0, 0])));
+  await page.mouse.click(...(await screenPlace("rocker", [2.5, 0, 0])));
+  const value = () => page.locator(".measure output").textContent();
+  assert.ok(Math.abs(parseFloat(await value()) - 4) < 1e-3, await value()); // the coupler's length
+  await page.evaluate(() => linkwork.player.seek(0.9));
+  assert.ok(Math.abs(parseFloat(await value()) - 4) < 1e-3);
+  await button("Plot this distance").click();
+  assert.match(await axisLabels(pane("Distance")), /distance .* \(m\)$/);
+  await button("Remove this distance").click();
+  assert.equal(await page.locator(".measure").count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
 test("films are GIF and video files", async () => {
   await four();
   const film = async (format) => {
@@ -132,6 +229,9 @@ test("films are GIF and video files", async () => {
   assert.equal(gif.subarray(0, 6).toString(), "GIF89a");
   assert.equal(gif.readUInt16LE(6), 360);
   assert.equal(gif[gif.length - 1], 0x3b);
+  const height = gif.readUInt16LE(8);
+  const seen = probed("film.gif", gif);
+  if (seen) assert.deepEqual(seen, [360, height, 5]);
   // Read back by the browser's own decoders.
   const frames = await page.evaluate(async (base64) => {
     const data = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
@@ -144,7 +244,15 @@ test("films are GIF and video files", async () => {
   assert.deepEqual(frames, [5, 360]);
   const webm = await film("webm");
   assert.equal(webm.readUInt32BE(0), 0x1a45dfa3);
-  assert.ok(webm.length > 1000);
+  const film_seen = probed("film.webm", webm);
+  if (film_seen) assert.deepEqual(film_seen, [360, 2 * Math.round(height / 2), 5]);
+  // Browsers that make no MP4 do not offer it.
+  if (await page.getByLabel("Format").locator("option[value=mp4]").count()) {
+    const mp4 = await film("mp4");
+    assert.equal(mp4.subarray(4, 8).toString(), "ftyp");
+    const recorded = probed("film.mp4", mp4);
+    if (recorded) assert.deepEqual(recorded, [360, 2 * Math.round(height / 2), 5]);
+  }
   assert.ok(await page.locator(".viewport canvas").isVisible());
   assert.deepEqual(complaints, []);
 });
@@ -223,6 +331,37 @@ test("modes are moved, one after the other", async () => {
   const shape = modes[1].shape;
   const largest = Math.max(...Object.values(shape).map(Math.abs));
   for (const [name, value] of Object.entries(shape)) assert.ok(Math.abs(swings[name] - value / largest) < 1e-2, `${name}: ${swings[name]}`);
+  assert.deepEqual(complaints, []);
+});
+
+test("meshes are drawn where their file has them", async () => {
+  // A tetrahedron of 1 m, moved by 2 m along x of its link.
+  const corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]];
+  const facet = (...which) => `facet normal 0 0 0\nouter loop\n${which.map((k) => `vertex ${corners[k].join(" ")}`).join("\n")}\nendloop\nendfacet`;
+  writeFileSync("tetrahedron.stl", `solid t\n${[facet(0, 2, 1), facet(0, 1, 3), facet(0, 3, 2), facet(1, 2, 3)].join("\n")}\nendsolid t\n`);
+  writeFileSync(
+    "meshed.urdf",
+    `<robot name="meshed"><link name="base"/>
+     <link name="arm"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+       <visual><origin xyz="2 0 0"/><geometry><mesh filename="tetrahedron.stl"/></geometry><material name="red"><color rgba="1 0 0 1"/></material></visual></link>
+     <joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/></joint></robot>`,
+  );
+  await open(run("meshed.urdf", "meshed", "--end", "0.1"));
+  const box = await page.evaluate(() => {
+    const [mechanism] = linkwork.view.mechanisms;
+    let found = null;
+    mechanism.root.traverse((object) => {
+      if (object.isMesh && object.material.color?.r > 0.9 && object.material.color?.g < 0.1) {
+        object.updateWorldMatrix(true, false);
+        object.geometry.computeBoundingBox();
+        const { min, max } = object.geometry.boundingBox.clone().applyMatrix4(object.matrixWorld);
+        found = [min, max].map((corner) => corner.toArray());
+      }
+    });
+    return found;
+  });
+  assert.ok(box, "there is no mesh of that colour");
+  [2, 0, 0, 3, 1, 1].forEach((value, k) => assert.ok(Math.abs(box.flat()[k] - value) < 1e-3, String(box)));
   assert.deepEqual(complaints, []);
 });
 

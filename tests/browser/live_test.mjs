@@ -52,18 +52,46 @@ test("a slider gives the run that the command line gives", async () => {
   });
 });
 
-test("sliders of the four-bar are answered within 100 ms", async () => {
-  await serving(["four_bar"], async (address) => {
+// How long an answer takes depends on the machine: bench/page_latency.mjs measures it. What it takes to answer does not.
+test("a move of a slider costs one run, and sends only what has changed", async () => {
+  await serving(["four_bar", "--end", "2"], async (address) => {
     await open(address);
     await settled();
-    const times = [];
-    for (const torque of [1, 3, 2, 4, 6, 2.5, 5.5]) {
-      await slide("torque", torque);
+    const asked = [];
+    const note = async (response) => {
+      const body = await response.body();
+      const head = JSON.parse(body.subarray(4, 4 + body.readUInt32LE(0)).toString());
+      asked.push({ what: new URL(response.url()).pathname.split("/").at(-1), run: head.run, scene: "scene" in head });
+    };
+    page.on("response", note);
+    for (const [name, value] of [["torque", 1], ["torque", 3], ["l2", 4.2]]) {
+      asked.length = 0;
+      await slide(name, value);
       await settled();
-      times.push(await page.evaluate(() => linkwork.live.milliseconds));
+      await page.waitForTimeout(100);
+      assert.equal(asked.filter(({ what }) => what === "run").length, 1, JSON.stringify(asked));
+      assert.equal(new Set(asked.map(({ run }) => run)).size, 1, JSON.stringify(asked));
+      assert.equal(asked.some(({ scene }) => scene), name === "l2", `scene, after ${name}: ${JSON.stringify(asked)}`);
     }
-    times.sort((a, b) => a - b);
-    assert.ok(times[3] < 100, `answers took ${times.map((one) => one.toFixed(0))} ms`);
+    page.off("response", note);
+  });
+});
+
+test("many moves at once end with the last one", async () => {
+  await serving(["four_bar", "--end", "1"], async (address) => {
+    await open(address);
+    await settled();
+    await page.evaluate(() => {
+      const slider = document.querySelector('.slider input[aria-label="torque"]');
+      for (let k = 1; k <= 40; k++) {
+        slider.value = String(k / 10);
+        slider.dispatchEvent(new Event("input"));
+      }
+    });
+    await settled();
+    run("four_bar", "last", "--end", "1", "--set", "torque=4");
+    const rows = readCsv("last");
+    assert.equal(await page.evaluate(() => linkwork.plots.runs[0].find("q.theta").at(-1)), rows.at(-1)["q.theta"]);
   });
 });
 
@@ -74,7 +102,7 @@ test("another length is drawn, and what cannot be assembled is said", async () =
     const before = (await picture()).url;
     await slide("l2", 4.4);
     await settled();
-    assert.notEqual((await picture()).url, before);
+    assert.ok((await picture()).url !== before, "the picture does not change");
     await slide("l0", 6);
     await page.getByLabel("l0, value").fill("30");
     await page.getByLabel("l0, value").press("Tab");
@@ -82,7 +110,7 @@ test("another length is drawn, and what cannot be assembled is said", async () =
     assert.match(await page.locator(".live-head output").textContent(), /assembl|clos/);
     await page.getByRole("button", { name: "All values as in the file" }).click();
     await settled();
-    assert.equal((await picture()).url, before);
+    assert.ok((await picture()).url === before, "the picture is not as it was");
   });
 });
 

@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the commands shown in the documentation: docs_commands.py SOURCE_DIR PROGRAM.
+"""Does what the documentation says: docs_commands.py SOURCE_DIR PROGRAM [PAGE ...].
 
-Every `linkwork ...` or `build/linkwork ...` line of a ```sh block in README.md and docs/*.md must exit with 0, or with N where the
-line ends in `# exit N`. A page's commands run in order in one directory that holds a copy of models/. Subcommands of ./dev must
-exist; they are not run.
+A page (README.md, docs/**/*.md; by default all of them) is followed from top to bottom in an empty directory with a copy of models/:
+
+* a block of code with title="NAME" is written to that file;
+* a line `linkwork ...`, `build/linkwork ...`, `mpirun ... linkwork ...` or `python3 ...` of an sh block is run and must exit with 0, or with
+  N where it ends in `# exit N`. Lines of Python need the package beside the program, build/python;
+* a block `text output` is what the sh block before it printed, at least in part: each of its lines must be there. Numbers may differ by 2 %,
+  those of the size of rounding by a factor of 30; lines about wall time are not compared;
+* subcommands of ./dev must exist; they are not run.
 """
 
 import os
@@ -14,17 +19,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-SHELL_BLOCK = re.compile(r"^[ \t]*```(?:sh|bash|console)[^\n]*\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
-LINKWORK = re.compile(r"(?:\w+=\S* +)*(?:(?:\./)?build/)?linkwork(?:\s|$)")
+BLOCK = re.compile(r"^[ \t]*```(\S*)[ \t]*([^\n]*)\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
+TITLE = re.compile(r'title="([\w./-]+)"')
+SHELL = ("sh", "bash", "console")
+RUN = re.compile(r"(?:\w+=\S* +)*(?:mpirun .*?)?(?:(?:\./)?build/)?(linkwork|python3)(?:\s|$)")
 DEV = re.compile(r"\./dev(?:\s+([\w-]+))?")
 EXPECTED_EXIT = re.compile(r"#\s*exit (\d+)\s*$")
+NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\w)")
 
 
-def commands(text):
-    """The command lines of all shell blocks of a page; continued lines are joined and prompts removed."""
-    for block in SHELL_BLOCK.findall(text):
-        for line in re.sub(r"\\\n\s*", " ", block).splitlines():
-            yield re.sub(r"^\s*\$ ", "", line).strip()
+def pages_of(root):
+    site = root / "docs" / "site"
+    return [root / "README.md", *(page for page in sorted((root / "docs").rglob("*.md")) if site not in page.parents)]
+
+
+def commands(block):
+    """The command lines of a shell block; continued lines are joined and prompts removed."""
+    for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+        yield re.sub(r"^\s*\$ ", "", line).strip()
 
 
 def dev_subcommands(root):
@@ -32,42 +44,90 @@ def dev_subcommands(root):
     return set(re.findall(r"^ {2}([\w-]+)", shown, re.MULTILINE))
 
 
-def check_page(page, known, program, work):
-    """The number of commands checked and the complaints about them."""
-    environment = dict(os.environ, PATH=f"{program.parent}:{os.environ['PATH']}", NO_COLOR="1")
-    checked, found = 0, []
-    for command in commands(page.read_text(encoding="utf-8")):
-        dev = DEV.match(command)
+def close(shown, printed):
+    if shown == printed:
+        return True
+    a, b = float(shown), float(printed)
+    if max(abs(a), abs(b)) < 1e-6:
+        return a != 0 and b != 0 and 1 / 30 < abs(a / b) < 30 or max(abs(a), abs(b)) < 1e-13
+    return abs(a - b) <= 0.02 * max(abs(a), abs(b))
+
+
+def same_line(shown, printed):
+    """The same words, and about the same numbers."""
+    if NUMBER.sub("#", shown).split() != NUMBER.sub("#", printed).split():
+        return False
+    return "wall time" in shown or all(close(a, b) for a, b in zip(NUMBER.findall(shown), NUMBER.findall(printed)))
+
+
+class Page:
+    def __init__(self, path, root, program, known):
+        self.path, self.root, self.known = path, root, known
+        package = program.parent / "python"
+        self.has_python = bool(list(package.glob("linkwork/_core*.so")))
+        self.environment = dict(os.environ, PATH=f"{program.parent}:/usr/bin:{os.environ['PATH']}", NO_COLOR="1", MPLBACKEND="Agg",
+                                PYTHONPATH=str(package), PYTHONDONTWRITEBYTECODE="1", OMPI_ALLOW_RUN_AS_ROOT="1",
+                                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                                OMPI_MCA_mpi_yield_when_idle="1")
+        self.checked, self.skipped, self.complaints, self.printed = 0, 0, [], ""
+
+    def follow(self, work):
+        for language, info, text in BLOCK.findall(self.path.read_text(encoding="utf-8")):
+            title = TITLE.search(info)
+            if title:
+                (work / title[1]).write_text(text, encoding="utf-8")
+            elif language in SHELL:
+                self.printed = ""
+                for command in commands(text):
+                    self._command(command, work)
+            elif language == "text" and info.strip() == "output":
+                self._compare(text)
+
+    def _complain(self, text):
+        self.complaints.append(f"{self.path.relative_to(self.root)}: {text}")
+
+    def _command(self, command, work):
+        dev, run = DEV.match(command), RUN.match(command)
         if dev:
-            checked += 1
-            if dev.group(1) and dev.group(1) not in known:
-                found.append(f"{page}: {command}\n  ./dev has no subcommand '{dev.group(1)}'")
-        elif LINKWORK.match(command):
-            checked += 1
+            self.checked += 1
+            if dev[1] and dev[1] not in self.known:
+                self._complain(f"{command}\n  ./dev has no subcommand '{dev[1]}'")
+        elif run and run[1] == "python3" and not self.has_python:
+            self.skipped += 1
+        elif run:
+            self.checked += 1
             expected = EXPECTED_EXIT.search(command)
-            done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=work, env=environment, text=True,
+            done = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=work, env=self.environment, text=True,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-            if done.returncode != int(expected.group(1) if expected else 0):
-                found.append(f"{page}: {command}\n  exit code {done.returncode}\n{done.stdout}")
-    return checked, found
+            self.printed += done.stdout
+            if done.returncode != int(expected[1] if expected else 0):
+                self._complain(f"{command}\n  exit code {done.returncode}\n{done.stdout}")
+
+    def _compare(self, text):
+        self.checked += 1
+        printed = self.printed.splitlines()
+        for line in text.splitlines():
+            if line.strip() not in ("", "...", "…") and not any(same_line(line, other) for other in printed):
+                self._complain(f"this is not what is printed:\n  {line.strip()}\nbut\n{self.printed}")
 
 
 def main():
     root, program = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
-    pages = [p for p in [root / "README.md", *sorted((root / "docs").glob("*.md"))] if p.is_file()]
+    pages = [root / name for name in sys.argv[3:]] or pages_of(root)
     known = dev_subcommands(root)
-    total, complaints = 0, []
-    for page in pages:
+    checked, skipped, complaints = 0, 0, []
+    for path in pages:
+        page = Page(path, root, program, known)
         with tempfile.TemporaryDirectory() as work:
             shutil.copytree(root / "models", Path(work) / "models")
             (Path(work) / "build").mkdir()
             (Path(work) / "build" / "linkwork").symlink_to(program)
-            checked, found = check_page(page, known, program, work)
-        total += checked
-        complaints += found
+            page.follow(Path(work))
+        checked, skipped, complaints = checked + page.checked, skipped + page.skipped, complaints + page.complaints
     if complaints:
         sys.exit("\n".join(complaints))
-    print(f"{total} commands on {len(pages)} pages work")
+    print(f"{checked} commands and outputs on {len(pages)} pages are right" +
+          (f"; {skipped} left out: the Python package is not built" if skipped else ""))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ LAYERS = [
     {"drawing"},
     {"import"},
     {"front"},
+    {"ensemble"},
 ]
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 ONLY_IN = {"mpi.h": "transport"}

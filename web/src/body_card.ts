@@ -5,8 +5,9 @@ import { pathColumns, pointName } from "./derived";
 import { element, icon, icons, short } from "./dom";
 import type { Look } from "./mechanism";
 import type { Plots } from "./plots";
+import type { Pick } from "./pointing";
 import { pointOfBody } from "./traces";
-import type { Pick, View } from "./view";
+import type { View } from "./view";
 
 export class BodyCard {
   readonly root = element("section", { class: "body-card", "aria-label": "Body", hidden: true });

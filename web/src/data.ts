@@ -207,6 +207,7 @@ export interface LiveModel {
   parameters: { name: string; value: number; start: number; whole: boolean }[];
   inputs: { name: string; value: number; recorded: boolean }[];
   paced: boolean; // it runs by the clock, and inputs act at once
+  scene: number; // by which the server knows the scene that is here
 }
 
 export type Column = Float32Array | Float64Array;

@@ -2,6 +2,7 @@
 import { theme } from "./colors";
 import { element, short } from "./dom";
 import { Gif } from "./gif";
+import { mp4 } from "./mp4";
 import type { View } from "./view";
 import { type Frame, webm } from "./webm";
 
@@ -76,36 +77,52 @@ async function gifFilm(frames: Frames, choice: FilmChoice, go: Progress): Promis
   return gif.finish();
 }
 
-const CODECS = [
-  { name: "vp09.00.31.08", track: "V_VP9" },
-  { name: "vp8", track: "V_VP8" },
-] as const;
+interface Codec {
+  name: string; // as browsers call it
+  track: string; // as Matroska does
+}
 
-async function codecFor(choice: FilmChoice): Promise<(typeof CODECS)[number] | null> {
+/** What may be in a file; H.264 has a level that says how much a reader must be able to do. */
+function codecsOf({ format, width, height, rate }: FilmChoice): Codec[] {
+  if (format === "webm")
+    return [
+      { name: "vp09.00.31.08", track: "V_VP9" },
+      { name: "vp8", track: "V_VP8" },
+    ];
+  const pixels = width * height;
+  const level = pixels > 1280 * 720 ? (rate > 30 ? "2a" : "28") : rate > 30 ? "20" : "1f";
+  return format === "mp4" ? [{ name: `avc1.4200${level}`, track: "" }] : [];
+}
+
+async function codecFor(choice: FilmChoice): Promise<Codec | null> {
   if (!("VideoEncoder" in window)) return null;
-  for (const codec of CODECS) {
-    const { supported } = await VideoEncoder.isConfigSupported(config(codec.name, choice)).catch(() => ({ supported: false }));
+  for (const codec of codecsOf(choice)) {
+    const { supported } = await VideoEncoder.isConfigSupported(config(codec, choice)).catch(() => ({ supported: false }));
     if (supported) return codec;
   }
   return null;
 }
 
-function config(codec: string, { width, height, rate }: FilmChoice): VideoEncoderConfig {
-  return { codec, width, height, framerate: rate, bitrate: Math.round(width * height * rate * 0.12) };
+function config({ name }: Codec, { format, width, height, rate }: FilmChoice): VideoEncoderConfig {
+  const bits = Math.round(width * height * rate * 0.12);
+  return { codec: name, width, height, framerate: rate, bitrate: bits, ...(format === "mp4" ? { avc: { format: "avc" } } : {}) };
 }
 
-async function webmFilm(frames: Frames, choice: FilmChoice, codec: (typeof CODECS)[number], go: Progress): Promise<Blob | null> {
+async function encodedFilm(frames: Frames, choice: FilmChoice, codec: Codec, go: Progress): Promise<Blob | null> {
   const encoded: Frame[] = [];
+  let description = new Uint8Array();
   let failure: DOMException | null = null;
   const encoder = new VideoEncoder({
-    output: (chunk) => {
+    output: (chunk, about) => {
       const data = new Uint8Array(chunk.byteLength);
       chunk.copyTo(data);
       encoded.push({ milliseconds: Math.round(chunk.timestamp / 1000), key: chunk.type === "key", data });
+      const told = about?.decoderConfig?.description;
+      if (told) description = new Uint8Array(ArrayBuffer.isView(told) ? told.buffer.slice(told.byteOffset, told.byteOffset + told.byteLength) : told.slice(0)) as typeof description;
     },
     error: (error) => (failure = error),
   });
-  encoder.configure(config(codec.name, choice));
+  encoder.configure(config(codec, choice));
   for (let k = 0; k < frames.count && !failure; k++) {
     frames.draw(k);
     const frame = new VideoFrame(frames.canvas, { timestamp: Math.round((1e6 * k) / choice.rate), duration: Math.round(1e6 / choice.rate) });
@@ -121,6 +138,7 @@ async function webmFilm(frames: Frames, choice: FilmChoice, codec: (typeof CODEC
   await encoder.flush();
   encoder.close();
   if (failure) throw failure;
+  if (choice.format === "mp4") return mp4(choice.width, choice.height, choice.rate, encoded, description);
   return webm(codec.track, choice.width, choice.height, (1000 * frames.count) / choice.rate, encoded);
 }
 
@@ -143,7 +161,10 @@ async function recordedFilm(frames: Frames, choice: FilmChoice, type: string, go
   const begun = performance.now();
   for (let k = 0; k < frames.count; k++) {
     frames.draw(k);
-    if (!go((k + 1) / frames.count)) return null;
+    if (!go((k + 1) / frames.count)) {
+      recorder.stop();
+      return null;
+    }
     await new Promise((done) => setTimeout(done, Math.max(0, begun + (1000 * (k + 1)) / choice.rate - performance.now())));
   }
   recorder.stop();
@@ -154,9 +175,8 @@ async function recordedFilm(frames: Frames, choice: FilmChoice, type: string, go
 /** What this browser can make. */
 export async function filmFormats(): Promise<FilmChoice["format"][]> {
   const formats: FilmChoice["format"][] = ["gif"];
-  const probe: FilmChoice = { format: "webm", width: 640, height: 480, rate: 25, speed: 1, from: 0, to: 1 };
-  if ((await codecFor(probe)) || recorderType("webm")) formats.push("webm");
-  if (recorderType("mp4")) formats.push("mp4");
+  for (const format of ["webm", "mp4"] as const)
+    if ((await codecFor({ format, width: 640, height: 480, rate: 25, speed: 1, from: 0, to: 1 })) || recorderType(format)) formats.push(format);
   return formats;
 }
 
@@ -168,8 +188,8 @@ export async function makeFilm(view: View, choice: FilmChoice, go: Progress): Pr
   try {
     const frames = new Frames(view, even);
     if (even.format === "gif") return await gifFilm(frames, even, go);
-    const codec = even.format === "webm" ? await codecFor(even) : null;
-    if (codec) return await webmFilm(frames, even, codec, go);
+    const codec = await codecFor(even);
+    if (codec) return await encodedFilm(frames, even, codec, go);
     const type = recorderType(even.format);
     if (!type) throw new Error(`this browser makes no ${even.format} films`);
     return await recordedFilm(frames, even, type, go);

@@ -1,6 +1,6 @@
 // How large the mechanism is, whether it moves in a plane, and what is up: decided once, from the first run.
 import { Box3, Matrix3, Matrix4, Vector3 } from "three";
-import type { Frame, Run } from "./data";
+import type { Frame, Joint, Run, Visual } from "./data";
 import { frameMatrix, Kinematics } from "./kinematics";
 
 export interface Layout {
@@ -54,6 +54,8 @@ function outline(run: Run): Vector3[][] {
     if (solid.shape === "box" || solid.shape === "sphere") points[index].push(from.clone().sub(reach), from.clone().add(reach));
     if (solid.shape === "cylinder") points[index].push(...cylinderCorners(from, new Vector3(...solid.to), solid.radius));
   });
+  for (const visual of run.scene.visuals ?? [])
+    for (const corner of visualCorners(run, visual)) points[visual.at.body].push(corner.applyMatrix4(frameMatrix(visual.at)));
   return points;
 }
 
@@ -66,9 +68,28 @@ function cylinderCorners(from: Vector3, to: Vector3, radius: number): Vector3[] 
   );
 }
 
+/** Two corners of a box around a shape of a robot file, in its frame. */
+function visualCorners(run: Run, { shape, size, radius, length, mesh }: Visual): Vector3[] {
+  if (shape === "mesh") {
+    const { low, step } = run.scene.meshes![mesh!];
+    const scale = new Vector3(...size);
+    return [0, 65535].map((steps) => new Vector3(...step).multiplyScalar(steps).add(new Vector3(...low)).multiply(scale));
+  }
+  const half = Math.max(radius, length / 2, Math.max(...size) / (shape === "box" ? 2 : 1));
+  return [-half, half].map((side) => new Vector3().setScalar(side));
+}
+
 function sampleRows(run: Run, most: number): number[] {
   const count = Math.min(run.rows, most);
   return Array.from({ length: count }, (_, i) => (count < 2 ? 0 : Math.round((i * (run.rows - 1)) / (count - 1))));
+}
+
+/** Whether a joint by its kind moves in a plane only: all that one row alone can tell. */
+function staysInPlane(joint: Joint, poses: Matrix4[], normal: Vector3): boolean {
+  const world = poses[joint.parent.body].clone().multiply(frameMatrix(joint.parent));
+  const along = Math.abs(new Vector3().setFromMatrixColumn(world, 2).normalize().dot(normal));
+  if (joint.type === "revolute" || joint.type === "planar") return along > 1 - 1e-6;
+  return joint.type === "weld" || (joint.type === "prismatic" && along < 1e-3);
 }
 
 /** The unit vector that all bodies turn about and none moves along, if there is one. */
@@ -83,6 +104,7 @@ function planeNormal(run: Run, poses: Matrix4[][], size: number): Vector3 | null
   if (candidates.length === 0) return null;
   const rotation = new Matrix3();
   const keeps = (normal: Vector3) =>
+    (poses.length > 1 || run.scene.joints.every((joint) => joint.cut || staysInPlane(joint, poses[0], normal))) &&
     run.scene.bodies.every((_, body) => {
       const first = poses[0][body];
       const own = normal.clone().applyMatrix3(rotation.setFromMatrix4(first).transpose());

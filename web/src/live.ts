@@ -9,12 +9,14 @@ interface Answer {
   done: boolean;
   error?: string;
   columns?: string[]; // with the first rows of a run
-  scene?: Scene;
+  scene_id?: number;
+  scene?: Scene; // unless it is the one that is here
   summary?: Summary;
 }
 
 export interface LiveNews {
   begins: boolean; // these rows are the first of a run
+  anew: boolean; // the first run, or as in the file again
   rows: Float64Array;
   scene: Scene | null;
   summary: Summary | null;
@@ -35,6 +37,8 @@ export class Live {
   private readonly state = element("output", { class: "hint", role: "status" });
   private current = -1; // the run that rows are taken from
   private at = 0; // rows of it that are here
+  private scene: number; // the scene that is here
+  private anew = true;
   private wanted = false; // something was moved since it was last asked
   private asking = false;
   private asked = 0;
@@ -46,6 +50,7 @@ export class Live {
     private readonly onNews: (news: LiveNews) => void,
   ) {
     const { parameters, inputs, paced } = model;
+    this.scene = model.scene;
     const rows = [
       ...parameters.map(({ name, value, start, whole }) => this.slider(`p.${name}`, name, value, start, whole)),
       ...inputs.filter((input) => !input.recorded).map(({ name, value }) => this.slider(`u.${name}`, name, value, value, false)),
@@ -57,6 +62,7 @@ export class Live {
           slider.moved = false;
           slider.show();
         }
+      this.anew = true;
       this.change();
     });
     const nothing = rows.length === 0 ? element("p", { class: "hint" }, "This model has neither parameters nor inputs to move.") : null;
@@ -109,7 +115,7 @@ export class Live {
     for (;;) {
       const fresh = this.wanted;
       this.wanted = false;
-      const target = fresh ? `run?${this.query(this.sliders)}` : `more?run=${this.current}&from=${this.at}`;
+      const target = fresh ? `run?scene=${this.scene}&${this.query(this.sliders)}` : `more?scene=${this.scene}&run=${this.current}&from=${this.at}`;
       const done = await this.ask(target);
       if (done && !this.wanted) break;
     }
@@ -137,9 +143,13 @@ export class Live {
       const rows = new Float64Array(buffer.slice(4 + length));
       if (answer.run !== this.current) [this.current, this.at] = [answer.run, 0];
       const begins = this.at === 0 && rows.length > 0;
+      if (begins && answer.scene) this.scene = answer.scene_id!;
       this.at += rows.length / this.run.columns.length;
-      if (rows.length > 0 || answer.summary) this.onNews({ begins, rows, scene: begins ? (answer.scene ?? null) : null, summary: answer.summary ?? null, done: answer.done });
-      if (begins) this.milliseconds = performance.now() - this.asked;
+      if (rows.length > 0 || answer.summary) this.onNews({ begins, anew: begins && this.anew, rows, scene: begins ? (answer.scene ?? null) : null, summary: answer.summary ?? null, done: answer.done });
+      if (begins) {
+        this.milliseconds = performance.now() - this.asked;
+        this.anew = false;
+      }
       const ended = answer.summary && answer.summary.status !== "done" && !answer.summary.status.startsWith("ended");
       this.state.classList.toggle("bad", Boolean(ended));
       this.state.textContent = ended ? answer.summary!.status : this.model.paced ? (answer.done ? "the run has ended" : "running by the clock") : `answered in ${this.milliseconds.toFixed(0)} ms`;

@@ -32,6 +32,7 @@ class Page {
   private readonly loopButton: HTMLButtonElement;
   private readonly help: HTMLDialogElement;
   private readonly strip: EventStrip;
+  private unseen = false; // a live model whose motion has not been seen to its end
   private readonly extra = element("div", { class: "stage-extra" }); // sliders of modes and of live models
   private readonly panels: { name: string; tab: HTMLButtonElement; panel: HTMLElement }[] = [];
 
@@ -178,7 +179,9 @@ class Page {
       return;
     }
     try {
-      const view = new View(this.viewport, this.runs, findLayout(this.runs[0]));
+      const [layout, ...others] = this.runs.map(findLayout);
+      others.forEach(({ bounds }, k) => this.runs[k + 1].rows > 0 && layout.bounds.union(bounds));
+      const view = new View(this.viewport, this.runs, layout);
       this.view = view;
       new ViewControls(this.viewport, view, this.runs, this.player, this.plots, () => this.openTab(0));
     } catch (error) {
@@ -351,13 +354,15 @@ class Page {
     if (model.paced) this.player.setLoop(false);
   }
 
-  private showLive(run: Run, model: LiveModel, { begins, rows, scene, summary, done }: LiveNews): void {
+  private showLive(run: Run, model: LiveModel, { begins, anew, rows, scene, summary, done }: LiveNews): void {
     const atEnd = this.player.t >= this.player.end;
     if (begins) run.replace(0, run.columns.map(() => new Float64Array(0)));
     run.appendFlat(rows);
-    if (scene) this.renewScene(run, scene);
+    this.unseen ||= anew;
+    if (scene) this.renewScene(run, scene, done);
     if (summary) run.summary = summary;
     if (!this.view && run.rows > 0) this.openView();
+    if (done) this.showReach(run);
     this.setRange();
     if (model.paced && atEnd && !this.player.playing) this.player.seek(run.end);
     this.plots.refresh();
@@ -369,11 +374,21 @@ class Page {
   }
 
   /** Other parameters may give bodies of other sizes. */
-  private renewScene(run: Run, scene: Run["scene"]): void {
+  private renewScene(run: Run, scene: Run["scene"], done: boolean): void {
     const shape = ({ bodies, joints, closures, springs, sensors, visuals, forces }: Run["scene"]) => JSON.stringify([bodies, joints, closures, springs, sensors, visuals, forces]);
     const same = shape(run.scene) === shape(scene);
     Object.assign(run.scene, scene);
-    if (!same && run.rows > 0) this.view?.renew(findLayout(run));
+    if (same) return;
+    this.unseen = true;
+    if (run.rows > 0 && !done) this.view?.renew(findLayout(run));
+  }
+
+  /** How far a whole run moves is known at its end. The view then fits it; after small changes it only grows, so as not to jump. */
+  private showReach(run: Run): void {
+    const layout = findLayout(run);
+    if (this.unseen) this.view?.renew(layout);
+    else this.view?.extend(layout.bounds);
+    this.unseen = false;
   }
 
   private showModes(run: Run): void {

@@ -22,6 +22,16 @@ function dashedSwatch(color: string, dash: number[]): HTMLElement {
   return swatch;
 }
 
+/** What differs by rounding only is a straight line: ticks closer than numbers can be told apart would never end. */
+function visibleRange(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null) return [0, 1];
+  const least = 1e-6 * Math.max(Math.abs(low), Math.abs(high), 1e-300);
+  if (high - low >= least) return uPlot.rangeNum(low, high, 0.1, true) as [number, number];
+  const middle = (low + high) / 2;
+  const half = Math.abs(middle) > 1e-290 ? 0.05 * Math.abs(middle) : 1;
+  return [middle - half, middle + half];
+}
+
 export class Pane {
   readonly root: HTMLElement;
   readonly columns: string[] = [];
@@ -133,12 +143,13 @@ export class Pane {
   private saveMenu(): HTMLElement {
     const panel = element(
       "div",
-      { class: "choices" },
+      { class: "choices", onclick: () => (made.open = false) },
       this.button("picture (PNG)", "Save as a picture", () => this.savePicture()),
       this.button("vector picture (SVG)", "Save as a vector picture", () => this.saveVectors()),
       this.button("table (CSV)", "Save the data shown", () => this.saveTable()),
     );
-    return menu("save", "Save this plot", panel);
+    const made = menu("save", "Save this plot", panel);
+    return made;
   }
 
   private get overTime(): boolean {
@@ -241,7 +252,7 @@ export class Pane {
     const keys = [...this.scales.values()];
     const logarithmic = this.log && this.hasPositive();
     const scales: uPlot.Scales = { x: { time: false } };
-    for (const key of keys) scales[key] = { distr: logarithmic ? 3 : 1 };
+    for (const key of keys) scales[key] = logarithmic ? { distr: 3 } : { range: (_u, low, high) => visibleRange(low, high) };
     return {
       width: Math.max(this.area.clientWidth, 120),
       height: this.height(),

@@ -59,7 +59,7 @@ export function suggestPlots(run: Run): Suggestion[] {
 
   const panes: Suggestion[] = [
     { title: driven.length > 0 ? "Driven joints" : "Joints", columns: motion },
-    { title: "Loads", columns: loads.length > 0 ? ofOneUnit(run, loads) : ofOneUnit(run, powers) },
+    loads.length > 0 ? { title: "Loads", columns: ofOneUnit(run, loads) } : { title: "Power", columns: ofOneUnit(run, powers) },
     { title: "Sensors", columns: ofOneUnit(run, sensors) },
     { title: "Inputs", columns: inputs },
     { title: "Energy", columns: energies },
@@ -72,8 +72,8 @@ export function suggestPlots(run: Run): Suggestion[] {
 export function suggestErrors(run: Run): Suggestion[] {
   const panes: Suggestion[] = [];
   for (const [title, name] of [
-    ["Constraint error, positions", "error.position"],
-    ["Constraint error, velocities", "error.velocity"],
+    ["Position error", "error.position"],
+    ["Velocity error", "error.velocity"],
   ])
     if (run.has(name) && changes(run, name)) panes.push({ title, columns: [name], log: true });
   const others = run.columns.filter((name) => name.startsWith("error.") && !["error.position", "error.velocity"].includes(name) && changes(run, name));

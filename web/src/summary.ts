@@ -29,7 +29,7 @@ function certificate(run: Run, summary: Summary): HTMLElement {
       ? card("Status", "done", summary.status, "good")
       : card("Status", summary.status === "done" ? "done" : "stopped", summary.status === "done" ? `${short(summary.simulated_seconds)} s simulated` : summary.status, summary.status === "done" ? "good" : "bad"),
     rows > 0
-      ? card("Constraint error", number(position), `largest, position; velocity ${number(velocity)}`, closed ? "good" : position !== null && position < 1e-4 ? "fair" : "bad")
+      ? card("Constraint error", number(position), `largest, position, m or rad; velocity ${number(velocity)} m/s or rad/s`, closed ? "good" : position !== null && position < 1e-4 ? "fair" : "bad")
       : card("Constraint error", "none", "no closed loops: nothing to violate", "good"),
     kinematic ? card("Energy drift", "none", "the drives move it, whatever the energy", "plain") : card("Energy drift", number(drift), "of the largest energy exchanged, beyond the work done", drift === null || drift > 1e-2 ? "bad" : drift > 1e-4 ? "fair" : "good"),
     card("Freedom", `${summary.dof} ${summary.dof === 1 ? "degree" : "degrees"}`, `${rows} constraint ${rows === 1 ? "row" : "rows"}, rank ${summary.rank}`, "plain"),

@@ -29,8 +29,8 @@ function floorLevel({ bounds, unit, normal, up }: Layout): number {
   return lowest - (normal ? 4.5 : 3.7) * unit;
 }
 
-/** Light that throws shadows, and what they fall on. */
-export function addSunAndFloor(scene: Scene, sun: DirectionalLight, layout: Layout): void {
+/** Light that throws shadows, and what they fall on, which is returned. */
+export function addSunAndFloor(scene: Scene, sun: DirectionalLight, layout: Layout): Mesh {
   const { bounds, size, normal, up } = layout;
   const axis = normal ?? up;
   const center = bounds.getCenter(new Vector3());
@@ -44,10 +44,12 @@ export function addSunAndFloor(scene: Scene, sun: DirectionalLight, layout: Layo
   sun.shadow.radius = 5;
   sun.shadow.bias = -0.0005;
   Object.assign(sun.shadow.camera, { left: -size, right: size, top: size, bottom: -size, near: 0.01 * size, far: 6 * size });
+  sun.shadow.camera.updateProjectionMatrix();
   const floor = new Mesh(new PlaneGeometry(8 * size, 8 * size), new ShadowMaterial({ opacity: 0.16 }));
   floor.receiveShadow = true;
   planeFrame(axis, center.addScaledVector(axis, floorLevel(layout) - center.dot(axis))).decompose(floor.position, floor.quaternion, floor.scale);
   scene.add(sun, sun.target, floor);
+  return floor;
 }
 
 /** Behind a flat mechanism, under any other. */

@@ -6,25 +6,24 @@ import {
   HemisphereLight,
   type LineSegments,
   Matrix4,
+  type Mesh,
   type Object3D,
   PerspectiveCamera,
   PCFSoftShadowMap,
   Quaternion,
-  Raycaster,
   Scene,
-  Vector2,
   Vector3,
   WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { ArrowChoice, ArrowUnit } from "./arrows";
 import { onThemeChange, theme } from "./colors";
-import type { Run, Triple } from "./data";
-import type { BodyPoint } from "./derived";
+import type { Run } from "./data";
 import { element, short } from "./dom";
-import { bodyPoints, type Layout } from "./layout";
+import type { Layout } from "./layout";
 import { Measures } from "./measures";
 import { Mechanism } from "./mechanism";
+import { type Pick, Pointing } from "./pointing";
 import { addSunAndFloor, corners, makeGrid, makeTriad, turnTriad } from "./surroundings";
 import { type TracePoint, Traces } from "./traces";
 import { shownUnit } from "./units";
@@ -32,15 +31,8 @@ import type { ShapesShown } from "./visuals";
 
 export type Side = "home" | "front" | "top" | "side";
 
-/** What was clicked: a body of a run, and the point of it. */
-export interface Pick {
-  mechanism: Mechanism;
-  body: number;
-  point: BodyPoint;
-}
-
 /** A part of the picture in which some runs are drawn: in pixels from the upper left corner. */
-interface Tile {
+export interface Tile {
   left: number;
   top: number;
   width: number;
@@ -62,20 +54,21 @@ export class View {
   onPick: (pick: Pick | null) => void = () => {};
   private readonly renderer: WebGLRenderer;
   private readonly scene = new Scene();
-  private readonly camera = new PerspectiveCamera(26, 1, 0.1, 100);
+  readonly camera = new PerspectiveCamera(26, 1, 0.1, 100);
   private readonly controls: OrbitControls;
   private readonly headlight = new DirectionalLight(0xffffff, 1.1);
   private readonly sun = new DirectionalLight(0xffffff, 1.5);
-  private readonly tooltip = element("div", { class: "tooltip", role: "status", hidden: true });
   private readonly names = element("div", { class: "names", "aria-hidden": "true" });
   private readonly tileNames = element("div", { class: "tile-names" });
   private readonly scaleBox = element("div", { class: "scales", "aria-label": "Scale of the arrows" });
   private readonly triad: SVGSVGElement;
-  private readonly raycaster = new Raycaster();
+  private readonly discarded: Object3D[] = [];
+  private readonly sparing: boolean;
+  private still = 0; // the timer of the picture with shadows
   private grid: LineSegments | null = null;
+  private floor: Mesh;
   private pending = false;
   private touched = false; // the user has chosen a view: it is kept
-  private pointer: Vector2 | null = null;
   private followed = -1; // a body of the first run
   private readonly followedAt = new Vector3();
   private apart = false; // runs side by side
@@ -85,7 +78,7 @@ export class View {
 
   constructor(
     private readonly host: HTMLElement,
-    private readonly runs: Run[],
+    readonly runs: Run[],
     readonly layout: Layout,
   ) {
     this.canvas = element("canvas", { tabindex: 0, role: "img", "aria-describedby": "view-help" });
@@ -93,16 +86,17 @@ export class View {
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFSoftShadowMap;
+    this.sparing = isSoftware(this.renderer.getContext());
     this.triad = makeTriad();
 
     this.scene.add(new HemisphereLight(0xffffff, 0x9aa7b8, 1.7), this.headlight, this.headlight.target);
-    addSunAndFloor(this.scene, this.sun, layout);
+    this.floor = addSunAndFloor(this.scene, this.sun, layout);
     this.mechanisms = runs.map((run, index) => new Mechanism(run, layout, index));
     for (const mechanism of this.mechanisms) this.scene.add(mechanism.root);
     this.traces = new Traces(this.scene, runs, layout);
     this.measures = new Measures(this.scene, this.mechanisms[0], layout);
     this.measures.onChange = () => this.invalidate();
-    host.append(this.canvas, this.names, this.tileNames, this.measures.labels, this.triad, this.scaleBox, this.tooltip);
+    host.append(this.canvas, this.names, this.tileNames, this.measures.labels, this.triad, this.scaleBox);
 
     this.camera.up.copy(layout.up);
     this.controls = new OrbitControls(this.camera, this.canvas);
@@ -111,9 +105,11 @@ export class View {
     this.controls.zoomToCursor = true;
 
     this.canvas.addEventListener("keydown", (event) => this.onKey(event));
-    this.canvas.addEventListener("pointermove", (event) => this.onPointer(event));
-    this.canvas.addEventListener("pointerleave", () => this.hideTooltip());
-    this.listenForClicks();
+    new Pointing(this, host, (pick) => {
+      if (!this.measuring) return this.onPick(pick);
+      if (pick) this.measures.take(pick.point);
+      this.invalidate();
+    });
     new ResizeObserver(() => this.resize()).observe(host);
     onThemeChange(() => this.recolor());
     this.recolor();
@@ -196,19 +192,31 @@ export class View {
     return new Promise((done) => this.canvas.toBlob(done, "image/png"));
   }
 
-  /** The mechanisms have other bodies: they are drawn anew, seen from where one is. */
+  /** What moved farther than was seen is seen too. */
+  extend(bounds: Box3): void {
+    if (this.layout.bounds.containsBox(bounds)) return;
+    this.layout.bounds.union(bounds);
+    this.refit();
+  }
+
+  /** The mechanisms have other bodies, or other motions: they are drawn anew, seen from where one is. What is up stays so. */
   renew(layout: Layout): void {
-    Object.assign(this.layout, layout);
+    Object.assign(this.layout, layout, { up: this.layout.up });
     this.mechanisms.forEach((old, index) => {
       const made = new Mechanism(old.run, this.layout, index);
       made.looks.forEach((look, body) => Object.assign(look, old.looks[body]));
       made.isSolid = old.isSolid;
       made.arrows.choose(old.arrows.choice);
       this.scene.remove(old.root);
+      this.discarded.push(old.root);
       this.scene.add(made.root);
       this.mechanisms[index] = made;
     });
     this.measures.mechanism = this.mechanisms[0];
+    this.scene.remove(this.floor);
+    this.discarded.push(this.floor);
+    this.floor = addSunAndFloor(this.scene, this.sun, this.layout);
+    this.recolor();
     this.refit();
     this.show(this.t);
   }
@@ -361,94 +369,7 @@ export class View {
     this.invalidate();
   }
 
-  // What is pointed at --------------------------------------------------------------------------------------------------------
-
-  private onPointer(event: PointerEvent): void {
-    if (event.buttons !== 0) return this.hideTooltip();
-    const first = this.pointer === null;
-    this.pointer = this.placeOf(event);
-    if (first) requestAnimationFrame(() => this.hover());
-  }
-
-  private placeOf(event: MouseEvent): Vector2 {
-    const bounds = this.canvas.getBoundingClientRect();
-    return new Vector2(event.clientX - bounds.left, event.clientY - bounds.top);
-  }
-
-  /** The first thing that is seen at a place of the picture. */
-  private hit({ x, y }: Vector2, wanted: (object: Object3D, mechanisms: Mechanism[]) => boolean = () => true): { mechanism: Mechanism; object: Object3D; point: Vector3 } | null {
-    const tile = this.tiles().find(({ left, top, width, height }) => x >= left && x < left + width && y >= top && y < top + height);
-    if (!tile) return null;
-    const place = new Vector2(((x - tile.left) / tile.width) * 2 - 1, 1 - ((y - tile.top) / tile.height) * 2);
-    this.raycaster.setFromCamera(place, this.camera);
-    const roots = tile.mechanisms.map((mechanism) => mechanism.root);
-    const hit = this.raycaster.intersectObjects(roots).find(({ object }) => isShown(object, roots) && object.userData.label !== undefined && wanted(object, tile.mechanisms));
-    if (!hit) return null;
-    return { mechanism: tile.mechanisms.find(({ root }) => isInside(hit.object, root))!, object: hit.object, point: hit.point };
-  }
-
-  private hover(): void {
-    if (!this.pointer) return;
-    const at = this.pointer;
-    this.pointer = null;
-    const hit = this.hit(at);
-    if (!hit) return this.hideTooltip();
-    const label = hit.object.userData.label as string;
-    this.tooltip.textContent = this.runs.length > 1 ? `${label} · ${hit.mechanism.run.label}` : label;
-    this.tooltip.style.transform = `translate(${Math.round(at.x + 14)}px, ${Math.round(at.y + 14)}px)`;
-    this.tooltip.hidden = false;
-  }
-
-  private hideTooltip(): void {
-    this.pointer = null;
-    this.tooltip.hidden = true;
-  }
-
-  private listenForClicks(): void {
-    let from = new Vector2(NaN, NaN);
-    this.canvas.addEventListener("pointerdown", (event) => (from = this.placeOf(event)));
-    this.canvas.addEventListener("click", (event) => {
-      const at = this.placeOf(event);
-      if (event.button !== 0 || !(at.distanceTo(from) < 5)) return;
-      const pick = this.pick(at);
-      if (!this.measuring) return this.onPick(pick);
-      if (pick) this.measures.take(pick.point);
-      this.invalidate();
-    });
-  }
-
-  /** The body at a place, and its point there; if a joint, sensor or end is near, that one. */
-  private pick(at: Vector2): Pick | null {
-    const bodyOf = (part: Object3D, { bodies }: Mechanism) => {
-      for (let object: Object3D | null = part; object; object = object.parent) if (bodies.includes(object as never)) return bodies.indexOf(object as never);
-      return -1;
-    };
-    const hit = this.hit(at, (object, mechanisms) => mechanisms.some((mechanism) => bodyOf(object, mechanism) >= 0)); // not arrows or springs
-    if (!hit) return null;
-    const { mechanism, point } = hit;
-    const body = bodyOf(hit.object, mechanism);
-    const local = point.clone().applyMatrix4(mechanism.kinematics.poses[body].clone().invert());
-    const near = bodyPoints(mechanism.run)[body].find((candidate) => {
-      const offset = candidate.clone().sub(local);
-      const { normal } = this.layout;
-      if (normal) {
-        const own = normal.clone().transformDirection(mechanism.kinematics.poses[body].clone().invert());
-        offset.addScaledVector(own, -offset.dot(own)); // links are drawn in layers, their points are not
-      }
-      return offset.length() < 1.7 * this.layout.unit;
-    });
-    const p = (near ?? this.flattened(local, mechanism, body)).toArray() as Triple;
-    return { mechanism, body, point: { body: mechanism.run.scene.bodies[body].name, p } };
-  }
-
-  /** Of a flat mechanism: the point in the plane of its joints, from which the layers are lifted. */
-  private flattened(local: Vector3, mechanism: Mechanism, body: number): Vector3 {
-    const { normal } = this.layout;
-    const [known] = bodyPoints(mechanism.run)[body];
-    if (!normal || !known) return local;
-    const own = normal.clone().transformDirection(mechanism.kinematics.poses[body].clone().invert());
-    return local.addScaledVector(own, known.clone().sub(local).dot(own));
-  }
+  // Drawing -------------------------------------------------------------------------------------------------------------------
 
   private placeNames({ left, top, width, height }: Tile): void {
     const bodies = this.runs[0].scene.bodies;
@@ -463,12 +384,20 @@ export class View {
     });
   }
 
-  // Drawing -------------------------------------------------------------------------------------------------------------------
-
   invalidate(): void {
     if (this.pending || this.frame) return;
     this.pending = true;
-    requestAnimationFrame(() => this.render());
+    requestAnimationFrame(() => (this.sparing ? this.renderSparingly() : this.render()));
+  }
+
+  /** Without shadows as long as things move, where no graphics card helps: they take most of the time there. */
+  private renderSparingly(): void {
+    const { shadowMap } = this.renderer;
+    this.floor.visible = shadowMap.autoUpdate = false;
+    this.render();
+    this.floor.visible = shadowMap.autoUpdate = true;
+    clearTimeout(this.still);
+    this.still = window.setTimeout(() => !this.frame && this.render(), 250);
   }
 
   private get size(): { width: number; height: number } {
@@ -476,7 +405,7 @@ export class View {
   }
 
   /** One for all runs, or one for each. */
-  private tiles(): Tile[] {
+  tiles(): Tile[] {
     const { width, height } = this.size;
     const shown = this.mechanisms.filter(({ run }) => run.visible);
     if (!this.apart || shown.length < 2) return [{ left: 0, top: 0, width, height, mechanisms: shown }];
@@ -518,6 +447,7 @@ export class View {
       this.renderer.render(this.scene, this.camera);
     }
     for (const mechanism of this.mechanisms) mechanism.root.visible = mechanism.run.visible;
+    this.discarded.splice(0).forEach(discard); // not before the new ones are drawn: they share programs of the graphics card
     if (this.frame) return;
     this.placeNames(tiles[0]);
     this.measures.project(this.camera, tiles[0].width, tiles[0].height);
@@ -578,7 +508,10 @@ export class View {
   /** Colours of the surroundings and of everything in them. */
   recolor(): void {
     this.scene.background = new Color(theme().background);
-    if (this.grid) this.scene.remove(this.grid);
+    if (this.grid) {
+      this.scene.remove(this.grid);
+      this.discarded.push(this.grid);
+    }
     this.grid = makeGrid(this.layout);
     this.scene.add(this.grid);
     for (const mechanism of this.mechanisms) mechanism.recolor();
@@ -592,13 +525,17 @@ export class View {
   }
 }
 
-/** Whether neither it nor what it is part of is hidden, below the roots: those of runs are shown in turn. */
-function isShown(object: Object3D, roots: Object3D[]): boolean {
-  for (let at: Object3D | null = object; at && !roots.includes(at); at = at.parent) if (!at.visible) return false;
-  return true;
+/** Whether the processor draws, not a graphics card. */
+function isSoftware(context: WebGLRenderingContext | WebGL2RenderingContext): boolean {
+  const names = context.getExtension("WEBGL_debug_renderer_info");
+  return names !== null && /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(context.getParameter(names.UNMASKED_RENDERER_WEBGL)));
 }
 
-function isInside(object: Object3D, root: Object3D): boolean {
-  for (let at: Object3D | null = object; at; at = at.parent) if (at === root) return true;
-  return false;
+/** Gives back what the graphics card keeps for it. */
+function discard(root: Object3D): void {
+  root.traverse((object) => {
+    const { geometry, material } = object as Mesh;
+    geometry?.dispose();
+    for (const one of material ? [material].flat() : []) one.dispose();
+  });
 }

@@ -44,7 +44,7 @@ export interface Frame {
   data: Uint8Array;
 }
 
-export function webm(codec: "V_VP8" | "V_VP9", width: number, height: number, milliseconds: number, frames: Frame[]): Blob {
+export function webm(codec: string, width: number, height: number, milliseconds: number, frames: Frame[]): Blob {
   const head = element(
     0x1a45dfa3,
     element(0x4286, number(1)),

@@ -6,7 +6,7 @@ namespace {
 
 Expression as_written(const ClosureSpec& spec) { return spec.value; }
 
-void check(const ClosureSpec& spec, const KeyPlaces& at) {
+void check_expression(const ClosureSpec& spec, const KeyPlaces& at) {
   const auto is_coordinate = [](const std::string& variable) { return variable.starts_with("q."); };
   if (std::ranges::none_of(spec.value.variables(), is_coordinate))
     throw InputError(at("expression"), "'expression' depends on no joint", "an expression with q.<joint>");
@@ -20,7 +20,7 @@ CoordinateClosureKind expression_closure() {
           .holonomic = true,
           .keys = {{"expression", KeyKind::kExpressionOfPositions, kRequired, "what must be zero", &ClosureSpec::value}},
           .relation = as_written,
-          .check = check,
+          .check = check_expression,
           .can_open = true};
 }
 

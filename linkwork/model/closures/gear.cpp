@@ -12,7 +12,7 @@ Expression relation(const ClosureSpec& spec) {
   return Expression::linear(variables, spec.coefficients, spec.offset, spec.place);
 }
 
-void check(const ClosureSpec& spec, const KeyPlaces& at) {
+void check_gear(const ClosureSpec& spec, const KeyPlaces& at) {
   if (spec.joints.size() < 2) throw InputError(at("joints"), "'joints' has fewer than 2 entries", "at least 2 joints");
   if (spec.coefficients.size() != spec.joints.size())
     throw InputError(at("coefficients"), fmt::format("'coefficients' is an array of {}", spec.coefficients.size()),
@@ -31,7 +31,7 @@ CoordinateClosureKind gear_closure() {
                    {"offset", KeyKind::kNumber, kOptional, "what the sum of factors times coordinates must be; default `0`",
                     &ClosureSpec::offset}},
           .relation = relation,
-          .check = check};
+          .check = check_gear};
 }
 
 }  // namespace linkwork

@@ -18,7 +18,7 @@ void disc_on_disc(const M& m, const ClosureGeometry& geometry, std::span<RowOf<S
   rows[1] = slip_row(m, reach * n, reach * ndot, z.cross(n), z.cross(ndot));
 }
 
-void check(const ClosureSpec& spec, const KeyPlaces& at) {
+void check_rolling_discs(const ClosureSpec& spec, const KeyPlaces& at) {
   if (!spec.contact) return;
   if (spec.radius_a == 0.0) throw InputError(at(""), "the closure has no 'radius_a'", "it, or contact = false");
   if (spec.inside && spec.radius_a <= spec.radius)
@@ -40,7 +40,7 @@ FrameClosureKind rolling_discs_closure() {
                    {"radius_a", KeyKind::kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`",
                     &ClosureSpec::radius_a},
                    {"inside", KeyKind::kBoolean, kOptional, "whether b rolls inside a; default `false`", &ClosureSpec::inside}},
-          .check = check};
+          .check = check_rolling_discs};
 }
 
 DualClosure rolling_discs_dual() { return {"rolling-discs", kRows}; }

@@ -17,7 +17,7 @@ int free_axis(const ForceSpec& spec) {
   return count == 1 ? found : 2;
 }
 
-void build(const ForceSpec& spec, const Binding& binding, Model& model) {
+void build_bushing(const ForceSpec& spec, const Binding& binding, Model& model) {
   const int axis = free_axis(spec);
   Mat3<double> turned;  // its z is that axis, in cyclic order
   for (int k = 0; k < 3; ++k) turned.col(k) = Vec3<double>::Unit((axis + 1 + k) % 3);
@@ -34,7 +34,7 @@ void build(const ForceSpec& spec, const Binding& binding, Model& model) {
   model.bushings.push_back(bushing);
 }
 
-void check(const ForceSpec& spec, const KeyPlaces& at) {
+void check_bushing(const ForceSpec& spec, const KeyPlaces& at) {
   for (const auto& [key, values] :
        {std::pair{"force_stiffness", &spec.force_stiffness}, std::pair{"force_damping", &spec.force_damping},
         std::pair{"torque_stiffness", &spec.torque_stiffness}, std::pair{"torque_damping", &spec.torque_damping}}) {
@@ -60,8 +60,8 @@ ForceKind bushing_force() {
                    three("torque_stiffness", "about them, N m/rad; default zeros", &ForceSpec::torque_stiffness),
                    three("force_damping", "along them, N s/m; default zeros", &ForceSpec::force_damping),
                    three("torque_damping", "about them, N m s/rad; default zeros", &ForceSpec::torque_damping)},
-          .build = build,
-          .check = check,
+          .build = build_bushing,
+          .check = check_bushing,
           .prefix = "load",
           .components = {{"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {"tx", "N m"}, {"ty", "N m"}, {"tz", "N m"}},
           .read = [](const Force& force, const AppliedForces& applied, std::span<double> values) {

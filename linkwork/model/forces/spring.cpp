@@ -7,7 +7,7 @@ namespace linkwork {
 
 namespace {
 
-void build(const ForceSpec& spec, const Binding& binding, Model& model) {
+void build_spring(const ForceSpec& spec, const Binding& binding, Model& model) {
   Spring spring{binding.frame(spec.a), binding.frame(spec.b), spec.stiffness, spec.damping, spec.length};
   if (spec.law.is_given()) spring.law = binding.bind(spec.law);
   model.springs.push_back(std::move(spring));
@@ -19,7 +19,7 @@ std::vector<KindKey<ForceSpec>> with_ends(std::vector<KindKey<ForceSpec>> keys) 
   return keys;
 }
 
-void check(const ForceSpec& spec, const KeyPlaces& at) {
+void check_spring(const ForceSpec& spec, const KeyPlaces& at) {
   if (!spec.law.is_given()) {
     for (const char* key : {"stiffness", "length"})
       if (!at.has(key)) throw InputError(at(""), fmt::format("the force has no '{}'", key), "a number >= 0, or a 'law'");
@@ -48,8 +48,8 @@ ForceKind spring_force() {
             "the force that pulls its ends together, N, in place of stiffness and damping; it may use `d`, "
             "their distance, and `dv`, its rate",
             &ForceSpec::law}}),
-      .build = build,
-      .check = check,
+      .build = build_spring,
+      .check = check_spring,
       .links_modules = true,
       .components = {{"", "N"}},
       .read = read};
@@ -60,7 +60,7 @@ ForceKind damper_force() {
           .summary = "resists changes of the distance of two points",
           .keys = with_ends(
               {{"damping", KeyKind::kNotNegative, kRequired, "force per rate of elongation, N s/m", &ForceSpec::damping}}),
-          .build = build,
+          .build = build_spring,
           .links_modules = true,
           .components = {{"", "N"}},
           .read = read};

@@ -5,7 +5,7 @@ namespace linkwork {
 
 namespace {
 
-void build(const ForceSpec& spec, const Binding& binding, Model& model) {
+void build_wrench(const ForceSpec& spec, const Binding& binding, Model& model) {
   BodyWrench wrench;
   wrench.at = binding.frame(spec.a);
   wrench.in_body_axes = spec.in_body_axes;
@@ -16,7 +16,7 @@ void build(const ForceSpec& spec, const Binding& binding, Model& model) {
   model.wrenches.push_back(std::move(wrench));
 }
 
-void check(const ForceSpec& spec, const KeyPlaces& at) {
+void check_wrench(const ForceSpec& spec, const KeyPlaces& at) {
   if (spec.a.body == "ground") throw InputError(at("body"), "'body' is the ground, which no force moves", "a body");
   if (std::ranges::none_of(spec.force, &Expression::is_given) && std::ranges::none_of(spec.torque, &Expression::is_given))
     throw InputError(at(""), "the wrench has neither 'force' nor 'torque'", "at least one of them");
@@ -37,8 +37,8 @@ ForceKind wrench_force() {
                     "the axes of both; default `\"world\"`",
                     &ForceSpec::in_body_axes,
                     {"world", "body"}}},
-          .build = build,
-          .check = check,
+          .build = build_wrench,
+          .check = check_wrench,
           .prefix = "load",
           .components = {{"fx", "N"}, {"fy", "N"}, {"fz", "N"}, {"tx", "N m"}, {"ty", "N m"}, {"tz", "N m"}},
           .read = [](const Force& force, const AppliedForces& applied, std::span<double> values) {

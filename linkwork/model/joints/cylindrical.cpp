@@ -6,12 +6,12 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double, auto r) {
+constexpr auto kCylindricalClosure = [](const auto& m, double, auto r) {
   r[0] = translation_row(m, V3::UnitX());
   r[1] = translation_row(m, V3::UnitY());
   swing_rows(m, r[2], r[3]);
 };
-constexpr auto kCoordinates = [](const auto& m, auto r) {
+constexpr auto kCylindricalCoordinates = [](const auto& m, auto r) {
   r[0] = twist_row(m);
   r[1] = translation_row(m, V3::UnitZ());
 };
@@ -26,10 +26,10 @@ JointKind cylindrical_joint() {
           {"angle", "z"},
           {{NodeKind::kPrismatic, V3::UnitZ(), 1}, {NodeKind::kRevolute, V3::UnitZ(), 0}},
           {"x", "y", "rx", "ry"},
-          kClosure,
-          kCoordinates};
+          kCylindricalClosure,
+          kCylindricalCoordinates};
 }
 
-DualJoint cylindrical_dual() { return {"cylindrical", kClosure, kCoordinates}; }
+DualJoint cylindrical_dual() { return {"cylindrical", kCylindricalClosure, kCylindricalCoordinates}; }
 
 }  // namespace linkwork

@@ -6,8 +6,8 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto&, double, auto) {};
-constexpr auto kCoordinates = [](const auto& m, auto r) {
+constexpr auto kFreeClosure = [](const auto&, double, auto) {};
+constexpr auto kFreeCoordinates = [](const auto& m, auto r) {
   for (int i = 0; i < 3; ++i) {
     r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
     r[static_cast<std::size_t>(i + 3)] = turning_row(m, i);
@@ -24,10 +24,10 @@ JointKind free_joint() {
           {"x", "y", "z", "wx", "wy", "wz"},
           {{NodeKind::kFree, V3::UnitZ(), 0}},
           {},
-          kClosure,
-          kCoordinates};
+          kFreeClosure,
+          kFreeCoordinates};
 }
 
-DualJoint free_dual() { return {"free", kClosure, kCoordinates}; }
+DualJoint free_dual() { return {"free", kFreeClosure, kFreeCoordinates}; }
 
 }  // namespace linkwork

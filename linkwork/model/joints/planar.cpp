@@ -6,11 +6,11 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double, auto r) {
+constexpr auto kPlanarClosure = [](const auto& m, double, auto r) {
   r[0] = translation_row(m, V3::UnitZ());
   swing_rows(m, r[1], r[2]);
 };
-constexpr auto kCoordinates = [](const auto& m, auto r) {
+constexpr auto kPlanarCoordinates = [](const auto& m, auto r) {
   r[0] = translation_row(m, V3::UnitX());
   r[1] = translation_row(m, V3::UnitY());
   r[2] = twist_row(m);
@@ -26,10 +26,10 @@ JointKind planar_joint() {
           {"x", "y", "angle"},
           {{NodeKind::kPrismatic, V3::UnitX(), 0}, {NodeKind::kPrismatic, V3::UnitY(), 1}, {NodeKind::kRevolute, V3::UnitZ(), 2}},
           {"z", "rx", "ry"},
-          kClosure,
-          kCoordinates};
+          kPlanarClosure,
+          kPlanarCoordinates};
 }
 
-DualJoint planar_dual() { return {"planar", kClosure, kCoordinates}; }
+DualJoint planar_dual() { return {"planar", kPlanarClosure, kPlanarCoordinates}; }
 
 }  // namespace linkwork

@@ -6,12 +6,12 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double, auto r) {
+constexpr auto kPrismaticClosure = [](const auto& m, double, auto r) {
   r[0] = translation_row(m, V3::UnitX());
   r[1] = translation_row(m, V3::UnitY());
   rotation_rows(m, r[2], r[3], r[4]);
 };
-constexpr auto kCoordinates = [](const auto& m, auto r) { r[0] = translation_row(m, V3::UnitZ()); };
+constexpr auto kPrismaticCoordinates = [](const auto& m, auto r) { r[0] = translation_row(m, V3::UnitZ()); };
 
 }  // namespace
 
@@ -23,10 +23,10 @@ JointKind prismatic_joint() {
           {""},
           {{NodeKind::kPrismatic, V3::UnitZ(), 0}},
           {"x", "y", "rx", "ry", "rz"},
-          kClosure,
-          kCoordinates};
+          kPrismaticClosure,
+          kPrismaticCoordinates};
 }
 
-DualJoint prismatic_dual() { return {"prismatic", kClosure, kCoordinates}; }
+DualJoint prismatic_dual() { return {"prismatic", kPrismaticClosure, kPrismaticCoordinates}; }
 
 }  // namespace linkwork

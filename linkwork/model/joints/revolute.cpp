@@ -6,11 +6,11 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double, auto r) {
+constexpr auto kRevoluteClosure = [](const auto& m, double, auto r) {
   for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
   swing_rows(m, r[3], r[4]);
 };
-constexpr auto kCoordinates = [](const auto& m, auto r) { r[0] = twist_row(m); };
+constexpr auto kRevoluteCoordinates = [](const auto& m, auto r) { r[0] = twist_row(m); };
 
 }  // namespace
 
@@ -22,10 +22,10 @@ JointKind revolute_joint() {
           {""},
           {{NodeKind::kRevolute, V3::UnitZ(), 0}},
           {"x", "y", "z", "rx", "ry"},
-          kClosure,
-          kCoordinates};
+          kRevoluteClosure,
+          kRevoluteCoordinates};
 }
 
-DualJoint revolute_dual() { return {"revolute", kClosure, kCoordinates}; }
+DualJoint revolute_dual() { return {"revolute", kRevoluteClosure, kRevoluteCoordinates}; }
 
 }  // namespace linkwork

@@ -6,13 +6,13 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double pitch, auto r) {
+constexpr auto kScrewClosure = [](const auto& m, double pitch, auto r) {
   r[0] = translation_row(m, V3::UnitX());
   r[1] = translation_row(m, V3::UnitY());
   r[2] = screw_row(m, pitch);
   swing_rows(m, r[3], r[4]);
 };
-constexpr auto kCoordinates = [](const auto& m, auto r) { r[0] = twist_row(m); };
+constexpr auto kScrewCoordinates = [](const auto& m, auto r) { r[0] = twist_row(m); };
 
 }  // namespace
 
@@ -24,10 +24,10 @@ JointKind screw_joint() {
           {""},
           {{NodeKind::kHelical, V3::UnitZ(), 0}},
           {"x", "y", "screw", "rx", "ry"},
-          kClosure,
-          kCoordinates};
+          kScrewClosure,
+          kScrewCoordinates};
 }
 
-DualJoint screw_dual() { return {"screw", kClosure, kCoordinates}; }
+DualJoint screw_dual() { return {"screw", kScrewClosure, kScrewCoordinates}; }
 
 }  // namespace linkwork

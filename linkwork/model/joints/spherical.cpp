@@ -6,10 +6,10 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double, auto r) {
+constexpr auto kSphericalClosure = [](const auto& m, double, auto r) {
   for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
 };
-constexpr auto kCoordinates = [](const auto& m, auto r) {
+constexpr auto kSphericalCoordinates = [](const auto& m, auto r) {
   for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = turning_row(m, i);
 };
 
@@ -23,10 +23,10 @@ JointKind spherical_joint() {
           {"wx", "wy", "wz"},
           {{NodeKind::kSpherical, V3::UnitZ(), 0}},
           {"x", "y", "z"},
-          kClosure,
-          kCoordinates};
+          kSphericalClosure,
+          kSphericalCoordinates};
 }
 
-DualJoint spherical_dual() { return {"spherical", kClosure, kCoordinates}; }
+DualJoint spherical_dual() { return {"spherical", kSphericalClosure, kSphericalCoordinates}; }
 
 }  // namespace linkwork

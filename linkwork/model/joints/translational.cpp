@@ -6,8 +6,8 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double, auto r) { rotation_rows(m, r[0], r[1], r[2]); };
-constexpr auto kCoordinates = [](const auto& m, auto r) {
+constexpr auto kTranslationalClosure = [](const auto& m, double, auto r) { rotation_rows(m, r[0], r[1], r[2]); };
+constexpr auto kTranslationalCoordinates = [](const auto& m, auto r) {
   for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
 };
 
@@ -22,10 +22,10 @@ JointKind translational_joint() {
       {"x", "y", "z"},
       {{NodeKind::kPrismatic, V3::UnitX(), 0}, {NodeKind::kPrismatic, V3::UnitY(), 1}, {NodeKind::kPrismatic, V3::UnitZ(), 2}},
       {"rx", "ry", "rz"},
-      kClosure,
-      kCoordinates};
+      kTranslationalClosure,
+      kTranslationalCoordinates};
 }
 
-DualJoint translational_dual() { return {"translational", kClosure, kCoordinates}; }
+DualJoint translational_dual() { return {"translational", kTranslationalClosure, kTranslationalCoordinates}; }
 
 }  // namespace linkwork

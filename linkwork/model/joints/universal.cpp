@@ -8,11 +8,11 @@ using V3 = Vec3<double>;
 
 namespace {
 
-constexpr auto kClosure = [](const auto& m, double, auto r) {
+constexpr auto kUniversalClosure = [](const auto& m, double, auto r) {
   for (int i = 0; i < 3; ++i) r[static_cast<std::size_t>(i)] = translation_row(m, V3::Unit(i));
   r[3] = perpendicular_row(m);
 };
-constexpr auto kCoordinates = [](const auto& m, auto r) {
+constexpr auto kUniversalCoordinates = [](const auto& m, auto r) {
   using S = ScalarOf<std::decay_t<decltype(m)>>;
   using std::atan2;
   // R = Rx(q0) Ry(q1), w = v0 x_a + v1 y_b: exact where the axes are perpendicular.
@@ -30,10 +30,10 @@ JointKind universal_joint() {
           {"0", "1"},
           {{NodeKind::kRevolute, V3::UnitX(), 0}, {NodeKind::kRevolute, V3::UnitY(), 1}},
           {"x", "y", "z", "r"},
-          kClosure,
-          kCoordinates};
+          kUniversalClosure,
+          kUniversalCoordinates};
 }
 
-DualJoint universal_dual() { return {"universal", kClosure, kCoordinates}; }
+DualJoint universal_dual() { return {"universal", kUniversalClosure, kUniversalCoordinates}; }
 
 }  // namespace linkwork

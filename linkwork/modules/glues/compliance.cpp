@@ -4,14 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/glues/compliance_stability.h"
 
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// lambda = -(K phi + D phidot) from the motion of the ports alone; every module goes on by itself, [Khan2006] section 5.2. Rows
 /// that are angles have a stiffness of their own, that of the springs at a distance of the mechanism's size unless it is given.

@@ -4,14 +4,13 @@
 #include <optional>
 
 #include "linkwork/linalg/coordinate_partition.h"
+#include "linkwork/linalg/index.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/module_equations.h"
 
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// Method B of [Khan2006], section 5.3, for any number of modules with loops of their own. Independent velocities are chosen for
 /// the whole (formulations/projection.cpp has the equations); every module brings

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "linkwork/integrators/tableau.h"
+#include "linkwork/linalg/index.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/glues/hierarchical.h"
 #include "linkwork/modules/glues/waveform_rate.h"
@@ -12,8 +13,6 @@
 namespace linkwork {
 
 namespace {
-
-std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 /// What a rank knows of a module's ports at one moment: six accelerations beside the motion.
 struct PortWave {

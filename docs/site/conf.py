@@ -1,0 +1,53 @@
+"""How Sphinx makes the site. build.py prepares the folder that it reads, and says by the environment what is there."""
+
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+if os.environ.get("LINKWORK_PYTHON_PACKAGE"):
+    sys.path.insert(0, os.environ["LINKWORK_PYTHON_PACKAGE"])
+
+project = "Linkwork"
+author = "the Linkwork developers"
+copyright = author
+release = version = os.environ.get("LINKWORK_VERSION", "")
+
+extensions = ["myst_parser", "katex_math"]
+if os.environ.get("LINKWORK_PYTHON_PACKAGE"):
+    extensions += ["sphinx.ext.autodoc"]
+if os.environ.get("LINKWORK_DOXYGEN_XML"):
+    extensions += ["breathe"]
+    breathe_projects = {"linkwork": os.environ["LINKWORK_DOXYGEN_XML"]}
+    breathe_default_project = "linkwork"
+    breathe_default_members = ("members",)
+
+source_suffix = {".md": "markdown"}
+myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_heading_anchors = 4
+myst_dmath_double_inline = True
+exclude_patterns = []
+# A word that is no lexer's input (an output block, a sketch) is shown as it is.
+suppress_warnings = ["misc.highlighting_failure"]
+highlight_language = "text"
+
+html_theme = "furo"
+html_title = "Linkwork"
+html_static_path = [str(Path(__file__).parent / "static"), os.environ["LINKWORK_STATIC"]]
+html_css_files = ["katex.min.css", "site.css"]
+html_extra_path = [os.environ["LINKWORK_EXTRA"]]
+html_show_sphinx = False
+html_show_copyright = False
+html_copy_source = False
+html_permalinks_icon = "#"
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#1f5fa8", "color-brand-content": "#1f5fa8",
+                            "font-stack": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"},
+    "dark_css_variables": {"color-brand-primary": "#7fb3f0", "color-brand-content": "#7fb3f0"},
+    "navigation_with_keys": True,
+}
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "none"

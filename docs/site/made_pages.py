@@ -1,0 +1,74 @@
+"""Reference pages that nobody writes: the command line from --help, the Python package from docstrings, the library from its headers."""
+
+import ast
+import re
+
+COMMAND = re.compile(r"^ {2}([a-z]+) {2,}(\S.*)$", re.MULTILINE)
+CPP_TYPES = (("Load or build a mechanism", ("Mechanism", "Builder", "ParameterValue")),
+             ("Run it", ("RunOptions", "Results", "Run")),
+             ("Ask for the state", ("State", "Evaluation")),
+             ("Forces and modules of your own", ("CustomForce", "Kinematics", "Forces", "Module", "PortMotion", "PortResponse")),
+             ("What goes wrong", ("InputError", "SimulationError")))
+CPP_FUNCTIONS = ("load", "parse", "run", "kinematics", "equilibrium", "linearize", "modes", "inverse", "rod", "cylinder", "box", "sphere")
+
+
+def command_line(program):
+    """What --help says of the program and of each of its commands."""
+    shown = program.run("--help")
+    commands = COMMAND.findall(shown[shown.lower().find("commands"):])
+    lines = ["# Command line", "", "What `linkwork --help` and `linkwork COMMAND --help` print.", "", "```text", shown.rstrip(), "```", "",
+             "## Exit codes", "", "| code | meaning |", "|---|---|", "| 0 | done |",
+             "| 1 | the run, analysis or comparison could not be finished; what was computed is kept |",
+             "| 2 | something is wrong with the input: a file, a name, an option. Nothing was computed |",
+             "| 129, 130, 143 | stopped by a signal: hangup, Ctrl-C, termination |", "",
+             "[Messages](../messages.md) tells what to do about the common ones.", ""]
+    for name, _ in commands:
+        lines += [f"## linkwork {name}", "", "```text", program.run(name, "--help").rstrip(), "```", ""]
+    if not commands:
+        raise SystemExit("the commands of the program are not found in its --help: has its form changed?")
+    return "\n".join(lines)
+
+
+PYTHON_HEAD = """# Python API
+
+Everything in the package `linkwork`, from its docstrings. [Python](../python.md) shows how the parts go together; the types are in the stubs
+that come with the package (`linkwork/__init__.pyi`).
+"""
+
+
+def python_api(package):
+    if package is None:
+        return PYTHON_HEAD + "\nThe package was not there when this site was built: `./dev build` makes it.\n"
+    stub = ast.parse((package / "linkwork/__init__.py").read_text(encoding="utf-8"))
+    names = next(ast.literal_eval(node.value) for node in stub.body
+                 if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
+    functions = [name for name in names if name[0].islower()]
+    classes = [name for name in names if name[0].isupper()]
+    lines = [PYTHON_HEAD, "## Functions", "", "```{eval-rst}", ".. module:: linkwork", ""]
+    lines += [f".. autofunction:: linkwork.{name}" for name in functions]
+    lines += ["```", ""]
+    for name in classes:
+        lines += [f"## {name}", "", "```{eval-rst}", f".. autoclass:: linkwork.{name}", "   :members:", "```", ""]
+    return "\n".join(lines)
+
+
+def public_headers(root):
+    """What linkwork.h includes, and the headers of types that appear there."""
+    front = re.findall(r'#include "(linkwork/[^"]+)"', (root / "linkwork/linkwork.h").read_text(encoding="utf-8"))
+    more = ["linkwork/dynamics/state.h", "linkwork/model/custom_force.h", "linkwork/model/input_error.h"]
+    return [root / name for name in [*front, *more] if (root / name).is_file()]
+
+
+def cpp_api(root, xml):
+    lines = ["# C++ API", "", 'The public types of `#include "linkwork/linkwork.h"`, from the comments of the headers. [Use the library](../library.md) '
+             "shows how the parts go together. All other headers are details that may change.", ""]
+    if xml is None:
+        return "\n".join([*lines, "Doxygen was not there when this site was built.", ""])
+    known = "\n".join(path.read_text(encoding="utf-8") for path in xml.glob("index.xml"))
+    for title, types in CPP_TYPES:
+        lines += [f"## {title}", ""]
+        for name in types:
+            kind = next((kind for kind in ("class", "struct") if f'kind="{kind}"><name>linkwork::{name}</name>' in known), None)
+            if kind:
+                lines += [f"### {name}", "", "```{eval-rst}", f".. doxygen{kind}:: linkwork::{name}", "   :members:", "```", ""]
+    return "\n".join(lines)
