@@ -9,6 +9,7 @@ import argparse
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import links
 import made_pages
 import pages
 import results
+import theme
 from program import Program
 
 HERE = Path(__file__).resolve().parent
@@ -99,7 +101,8 @@ def prepare(source, extra, program, python, xml, arguments):
 
 def copy_katex(static):
     (static / "fonts").mkdir(parents=True)
-    shutil.copy(KATEX / "katex.min.css", static)
+    style = (KATEX / "katex.min.css").read_text(encoding="utf-8")
+    (static / "katex.min.css").write_text(re.sub(r",url\([^)]*\.(?:woff|ttf)\) format\('\w+'\)", "", style), encoding="utf-8")
     for font in (KATEX / "fonts").glob("*.woff2"):
         shutil.copy(font, static / "fonts")
 
@@ -140,6 +143,7 @@ def main():
     sphinx = [sys.executable, "-m", "sphinx", "-b", "html", "-q", "-W", "--keep-going", "-c", HERE, "-d", out / "doctrees", source, html]
     if subprocess.run(sphinx, env=environment, check=False).returncode:
         sys.exit("Sphinx complains")
+    theme.mend(html)
     count, complaints = links.check(html)
     if complaints:
         sys.exit("\n".join(complaints))

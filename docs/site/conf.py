@@ -39,6 +39,7 @@ html_extra_path = [os.environ["LINKWORK_EXTRA"]]
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
+html_show_search_summary = False  # summaries are fetched, which browsers refuse from file://
 html_permalinks_icon = "#"
 html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#1f5fa8", "color-brand-content": "#1f5fa8",

@@ -67,9 +67,9 @@ def film_of(program, name, choices, end):
     choice = choices.get(name, {})
     length = choice.get("end", min(end, 4.0))
     seconds = choice.get("seconds", 4.0)
-    rate = 12
+    rate = 10
     run = ("--end", f"{length:g}", "--every", f"{length / (seconds * rate):.6g}", *choice.get("options", []))
-    return program.film(name, run, ("--speed", f"{length / seconds:g}"), size="400x300", rate=rate), length / seconds
+    return program.film(name, run, ("--speed", f"{length / seconds:g}"), size="360x270", rate=rate), length / seconds
 
 
 def card(name, story, picture):

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Checks a site: links.py FOLDER. Every link leads to a page and place that is there, and nothing is loaded from a network."""
 
+import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+
+URL = re.compile(r"url\([\"']?([^\"')]+)[\"']?\)")
 
 
 class Page(HTMLParser):
@@ -50,6 +54,12 @@ def check(folder):
                 complaints.append(f"{where}: {target} leads nowhere")
             elif parts.fragment and to in parsed and unquote(parts.fragment) not in parsed[to].places:
                 complaints.append(f"{where}: {target}: that page has no such place")
+    for path in folder.rglob("*.css"):
+        for target in URL.findall(path.read_text(encoding="utf-8")):
+            if not target.startswith(("data:", "#")):
+                count += 1
+                if target.startswith(("http:", "https:", "/")) or not (path.parent / urlsplit(target).path).is_file():
+                    complaints.append(f"{path.relative_to(folder)}: {target} is not in the site")
     return count, complaints
 
 

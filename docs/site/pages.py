@@ -62,10 +62,11 @@ def number(value, digits=2):
 class Book:
     def __init__(self, root, source, there, keys, program):
         self.root, self.source, self.there, self.keys, self.program = root, source, there, keys, program
-        self.files = set()
+        self.files, self.written = set(), source.parent / "written"
 
     def add(self, name, text, origin=None, sections=()):
         """Writes a page. `origin` is its file in the repository, which its links start from."""
+        self._write_titled(name, text)
         text = COMMENT.sub(lambda found: self._comment(found, name, sections), text)
         text = OUTPUT.sub(r"\1text", text)
         text = TITLED.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} {f[3]}\n{f[1]}:caption: {f[4]}\n\n{f[5]}{f[1]}{f[2]}", text)
@@ -77,6 +78,13 @@ class Book:
         file = self.source / f"{name}.md"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
+
+    def _write_titled(self, name, text):
+        """The files that a page tells its reader to write, for its pictures."""
+        for found in TITLED.finditer(text):
+            file = self.written / name / found[4]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(found[5], encoding="utf-8")
 
     def _link(self, found, name, origin):
         text, target = found.groups()
@@ -116,6 +124,8 @@ class Book:
             return then.strip() if posixpath.splitext(place)[0] in self.there else ""
         command, _, caption = (part.strip() for part in text.partition("|"))
         words = shlex.split(command)
+        if (self.written / name / words[0]).is_file():
+            words[0] = str(self.written / name / words[0])
         up = "../" * name.count("/")
         if kind == "picture":
             return figure(up + self.program.picture(*words), caption)

@@ -41,7 +41,8 @@ class Program:
 
     def _file(self, key, ending):
         state = self.state.copy()
-        state.update(repr(key).encode())
+        state.update(Path(key[1]).read_bytes() if Path(key[1]).is_file() else key[1].encode())
+        state.update(repr((key[0], *key[2:])).encode())
         return f"{state.hexdigest()[:16]}{ending}"
 
     def _later(self, name, draw):
