@@ -110,7 +110,7 @@ void print_coordinates(const CheckReport& report, const Model& model) {
   print_line("coordinates", fmt::format("{} ({})", report.in_coordinates,
                                         model.settings.coordinates.name == "auto" ? "auto" : "as the model asks"));
   const CoordinateCosts& costs = report.costs;
-  print_line("", fmt::format("predicted instructions an evaluation: TA {}, CE {}, auto {}, FA {}", thousands(costs.ta),
+  print_line("", fmt::format("predicted instructions per evaluation: TA {}, CE {}, auto {}, FA {}", thousands(costs.ta),
                              thousands(costs.ce), thousands(costs.automatic), thousands(report.free_body_cost)));
   for (std::size_t i = 0; i < costs.clusters.size() && i < kMostLines; ++i) {
     const CoordinateCosts::Cluster& c = costs.clusters[i];

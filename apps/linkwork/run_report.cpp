@@ -48,15 +48,15 @@ void print_modules(const Summary& summary) {
                                                   : "";
   print_line("modules", fmt::format("{}{}, glue {}", modules.modules, workers, summary.glue));
   if (modules.messages_per_step > 0.0)
-    print_line("", fmt::format("{:.3g} exchanges and {:.3g} kB a step, {:.2g} us of waiting", modules.messages_per_step,
+    print_line("", fmt::format("{:.3g} exchanges and {:.3g} kB per step, {:.2g} us of waiting", modules.messages_per_step,
                                1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
-  print_line("", fmt::format("sticky: joints hold to {:.2g}; pretty: accelerations differ by {:.2g} from those in one piece",
+  print_line("", fmt::format("joints between modules hold to {:.2g}; accelerations differ by {:.2g} from those in one piece",
                              modules.sticky, modules.pretty));
-  print_line("", fmt::format("inexpensive: {:.2g} times the modules' time; green: a module shows {}", modules.inexpensive,
+  print_line("", fmt::format("the glue takes {:.2g} times the modules' time, and sees of a module: {}", modules.inexpensive,
                              modules.green));
   if (modules.most_iterations > 0)
     print_line(
-        "", fmt::format("iterations: at most {}, {:.3g} a step in the mean", modules.most_iterations, modules.mean_iterations));
+        "", fmt::format("iterations: at most {}, {:.3g} per step in the mean", modules.most_iterations, modules.mean_iterations));
 }
 
 /// How it kept pace with the clock.

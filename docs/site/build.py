@@ -74,7 +74,7 @@ def doxygen_xml(out):
         MARKDOWN_SUPPORT = NO
     """
     xml.mkdir(parents=True)
-    subprocess.run(["doxygen", "-"], input=settings, text=True, check=True)
+    subprocess.run(["doxygen", "-"], input=settings, text=True, stderr=subprocess.DEVNULL, check=True)
     return xml / "xml"
 
 

@@ -70,5 +70,5 @@ def cpp_api(root, xml):
         for name in types:
             kind = next((kind for kind in ("class", "struct") if f'kind="{kind}"><name>linkwork::{name}</name>' in known), None)
             if kind:
-                lines += [f"### {name}", "", "```{eval-rst}", f".. doxygen{kind}:: linkwork::{name}", "   :members:", "```", ""]
+                lines += [f"### {name}", "", "```{eval-rst}", f".. doxygen{kind}:: linkwork::{name}", "   :members:", "   :undoc-members:", "```", ""]
     return "\n".join(lines)

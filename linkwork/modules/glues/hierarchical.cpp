@@ -44,7 +44,7 @@ std::string HierarchicalGlue::contradiction() const {
 
 GlueEntry hierarchical_glue() {
   return {{"hierarchical",
-           "joints eliminated group by group, exactly; one exchange an evaluation",
+           "joints eliminated group by group, exactly; one exchange per evaluation",
            "Kasper",
            {{"nesting", 1.0, "1: groups as the model nests its modules, 0: by balanced partitioning alone"}}},
           [](Workshop& workshop, const Options&) { return std::make_unique<HierarchicalGlue>(workshop); },
