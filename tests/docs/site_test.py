@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""What makes the documentation and what checks it: site_test.py SOURCE_DIR. Needs neither Sphinx nor the program."""
+
+import json
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(sys.argv.pop(1)).resolve()
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(ROOT / "docs/site"), str(ROOT / "tests/lint")]
+import code_map  # noqa: E402
+import docs_commands  # noqa: E402
+import gallery  # noqa: E402
+import links  # noqa: E402
+import pages  # noqa: E402
+import results  # noqa: E402
+
+
+class Drawer:
+    """Stands in for the program: remembers what it was asked for."""
+
+    draws = True
+
+    def __init__(self):
+        self.asked = []
+
+    def film(self, *what):
+        self.asked.append(what)
+        return "pictures/film.gif"
+
+    def compare(self, *words):
+        row = {"coordinates": "TA", "formulation": "schur", "stabilization": "none", "step": 1e-3, "rtol": None, "status": "ok", "reason": "",
+               "error": 1e-9, "position_error": 1e-12, "energy_drift": 1e-8, "evaluations": 4001, "us_per_evaluation": 1.5, "wall_seconds": 0.006}
+        return {"rows": [dict(row, integrator="rk4"), dict(row, integrator="rk5", status="failed", reason="no such | method")]}
+
+
+class Pages(unittest.TestCase):
+    def made(self, text, name="tutorials/a", there=("b",)):
+        with tempfile.TemporaryDirectory() as folder:
+            drawer = Drawer()
+            book = pages.Book(ROOT, Path(folder) / "source", set(there), {"Khan2006"}, drawer)
+            book.add(name, text, f"docs/{name}.md")
+            return (Path(folder) / f"source/{name}.md").read_text(encoding="utf-8"), drawer, book
+
+    def test_films_are_run_with_the_options_of_the_run_and_drawn_with_those_of_the_film(self):
+        text, drawer, _ = self.made("<!-- film: gripper --end 2 --speed 0.5 --size 100x80 | It `grips` -->")
+        self.assertEqual(drawer.asked, [("gripper", ("--end", "2"), ("--speed", "0.5"), "100x80", "12")])
+        self.assertIn('src="../pictures/film.gif"', text)
+        self.assertIn("It <code>grips</code>", text)
+
+    def test_films_of_files_that_the_reader_writes(self):
+        _, drawer, _ = self.made('```toml title="corner.toml"\nlinkwork = 1\n```\n\n<!-- film: corner.toml | x -->')
+        self.assertTrue(drawer.asked[0][0].endswith("written/tutorials/a/corner.toml"))
+
+    def test_text_that_waits_for_a_page(self):
+        self.assertIn("See [it](../b.md).", self.made("<!-- when ../b.md: See [it](../b.md). -->")[0])
+        self.assertNotIn("See", self.made("<!-- when ../c.md: See [it](../c.md). -->")[0])
+
+    def test_links_to_files_become_pages_and_code_is_left_alone(self):
+        text, _, book = self.made("[`a`](../../examples/batch.cpp) [m](../../models/four_bar.toml) [Khan2006]\n\n```text\n[x](../../LICENSE) [Khan2006]\n```\n")
+        self.assertIn("[`a`](../files/examples/batch.cpp.md)", text)
+        self.assertIn("[m](../made/models/four_bar.md)", text)
+        self.assertIn("(../made/references.md#khan2006)", text)
+        self.assertIn("[x](../../LICENSE) [Khan2006]\n```", text)
+        self.assertEqual(book.files, {"examples/batch.cpp"})
+
+    def test_comparisons_show_what_differs_and_what_failed(self):
+        text = self.made("<!-- compare: four_bar --end 1 | Two -->")[0]
+        self.assertIn("| integrator | error in q |", text)
+        self.assertIn("| rk4 | 1e-09 |", text)
+        self.assertIn("no such / method", text)
+
+
+class Gallery(unittest.TestCase):
+    def test_comments_of_models_have_their_parts(self):
+        for file in sorted((ROOT / "models").glob("*.toml")):
+            story = gallery.Story(gallery.opening_comment(file.read_text(encoding="utf-8")))
+            self.assertGreater(len(story.title), 20, file.name)
+            self.assertTrue(story.expect, f"{file.name}: the comment does not say what to expect ('Expect: ...')")
+
+
+class Results(unittest.TestCase):
+    def test_studies_and_benchmarks_are_shown_from_their_json(self):
+        claim = {"part": 0, "id": "a", "text": "It holds", "published": "1", "measured": "2 | 3", "holds": "no", "why": "rounded"}
+        study = {"name": "s", "title": "A study", "citation": "X", "quick": True, "claims": [claim]}
+        with tempfile.TemporaryDirectory() as folder:
+            folder = Path(folder)
+            (folder / "study.json").write_text(json.dumps(study), encoding="utf-8")
+            (folder / "study.html").write_text("<p>", encoding="utf-8")
+            (folder / "scale.json").write_text(json.dumps({"rows": [{"ranks": 1024, "speedup": 700.5}]}), encoding="utf-8")
+            text = results.results_page([folder, folder / "missing"], folder / "extra")
+            self.assertTrue((folder / "extra/studies/s/study.html").is_file())
+        self.assertIn("| no | It holds (rounded) | 1 | 2 \\| 3 |", text)
+        self.assertIn("| 1024 | 700.5 |", text)
+        self.assertIn("Nothing was there", results.results_page([], Path("/nowhere")))
+
+    def test_every_reference_is_shown(self):
+        file = ROOT / "docs/references.bib"
+        keys, text = results.bibliography(file), results.references_page(file)
+        self.assertEqual(len(keys), file.read_text(encoding="utf-8").count("\n@"))
+        self.assertTrue(all(f"## {key}\n" in text for key in keys))
+
+
+class Links(unittest.TestCase):
+    def complaints(self, body):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "index.html").write_text(f"<p id='here'>{body}", encoding="utf-8")
+            return links.check(folder)[1]
+
+    def test_what_leads_somewhere(self):
+        self.assertEqual(self.complaints("<a href='#here'>x</a><a href='index.html#here'>x</a><a href='https://a.b'>x</a>"), [])
+
+    def test_what_leads_nowhere(self):
+        self.assertEqual(len(self.complaints("<a href='#there'>x</a><a href='a.html'>x</a><img src='b.gif'>")), 3)
+
+    def test_what_needs_a_network(self):
+        self.assertEqual(len(self.complaints("<script src='https://a.b/c.js'></script><link rel='stylesheet' href='//a.b/c.css'>")), 2)
+
+
+class Outputs(unittest.TestCase):
+    def test_numbers_may_differ_a_little(self):
+        same = docs_commands.same_line
+        self.assertTrue(same("  drift 2.70e-05, 3 bodies", "drift 2.71e-05, 3 bodies"))
+        self.assertTrue(same("error 1e-12 in", "error 4e-13 in"))
+        self.assertTrue(same("10 s, 0.08 s of wall time", "10 s, 0.9 s of wall time"))
+        self.assertFalse(same("drift 2.7e-05", "drift 2.9e-05"))
+        self.assertFalse(same("error 1e-12 in", "error 1e-9 in"))
+        self.assertFalse(same("3 bodies", "3 joints"))
+        self.assertFalse(same("2 degrees", "3 degrees"))
+
+
+class CodeMap(unittest.TestCase):
+    def test_folders_stand_above_what_they_use(self):
+        graph = code_map.uses(ROOT / "linkwork")
+        level = code_map.layers(graph)
+        self.assertTrue(all(level[name] > level[other] for name in graph for other in graph[name]))
+        self.assertIn("front", code_map.svg(ROOT / "linkwork"))
+
+    def test_circles_are_refused(self):
+        with self.assertRaises(SystemExit):
+            code_map.layers({"a": {"b"}, "b": {"a"}})
+
+
+if __name__ == "__main__":
+    unittest.main()
