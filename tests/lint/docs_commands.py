@@ -5,7 +5,8 @@ A page (README.md, docs/**/*.md; by default all of them) is followed from top to
 
 * a block of code with title="NAME" is written to that file;
 * a line `linkwork ...`, `build/linkwork ...`, `mpirun ... linkwork ...` or `python3 ...` of an sh block is run and must exit with 0, or with
-  N where it ends in `# exit N`. Lines of Python need the package beside the program, build/python;
+  N where it ends in `# exit N`. Lines of Python need the package beside the program, build/python,
+  those with mpirun need that; they are left out otherwise;
 * a block `text output` is what the sh block before it printed, at least in part: each of its lines must be there. Numbers may differ by 2 %,
   those of the size of rounding by a factor of 30; lines about wall time are not compared;
 * subcommands of ./dev must exist; they are not run.
@@ -92,7 +93,7 @@ class Page:
             self.checked += 1
             if dev[1] and dev[1] not in self.known:
                 self._complain(f"{command}\n  ./dev has no subcommand '{dev[1]}'")
-        elif run and run[1] == "python3" and not self.has_python:
+        elif run and (run[1] == "python3" and not self.has_python or "mpirun " in run[0] and not shutil.which("mpirun")):
             self.skipped += 1
         elif run:
             self.checked += 1
@@ -127,7 +128,7 @@ def main():
     if complaints:
         sys.exit("\n".join(complaints))
     print(f"{checked} commands and outputs on {len(pages)} pages are right" +
-          (f"; {skipped} left out: the Python package is not built" if skipped else ""))
+          (f"; {skipped} left out: they need the Python package, or mpirun" if skipped else ""))
 
 
 if __name__ == "__main__":

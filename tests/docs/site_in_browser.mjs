@@ -1,0 +1,73 @@
+// The documentation in a real browser, opened as a file: node site_in_browser.mjs, with SITE (the folder with index.html), WEB_TREE (where
+// playwright-core is), SOURCE_DIR and CHROMIUM in the environment. Exit code 77: there is no site.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { after, before, test } from "node:test";
+
+const { SITE } = process.env;
+if (!existsSync(path.join(SITE, "index.html"))) {
+  console.log("the site was not built");
+  process.exit(77);
+}
+const browser = await import(path.join(process.env.SOURCE_DIR, "tests/browser/browser.mjs"));
+const PAGES = ["index", "start", "tutorials/suspension", "made/gallery", "made/models/four_bar", "theory/formulations", "which-method", "model-format",
+  "made/command-line", "made/python-api", "made/cpp-api", "develop/map", "messages", "glossary"];
+
+before(browser.launch);
+after(browser.close);
+
+async function open(name) {
+  browser.complaints.length = 0;
+  await browser.page.goto(`file://${SITE}/${name}`, { waitUntil: "load" });
+}
+
+test("pages load without errors, and nothing from elsewhere", async () => {
+  for (const name of PAGES) {
+    await open(`${name}.html`);
+    assert.deepEqual(browser.complaints, [], name);
+  }
+});
+
+test("a phone need not scroll sideways", async () => {
+  await browser.page.setViewportSize({ width: 390, height: 844 });
+  for (const name of PAGES) {
+    await open(`${name}.html`);
+    const beyond = await browser.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    assert.ok(beyond <= 1, `${name} is ${beyond} px too wide`);
+  }
+  await browser.page.setViewportSize({ width: 1200, height: 760 });
+});
+
+test("search finds a word and leads to its page", async () => {
+  await open("search.html?q=baumgarte");
+  const link = browser.page.locator("#search-results li a").first();
+  await link.waitFor();
+  const titles = await browser.page.locator("#search-results li a").allTextContents();
+  assert.ok(titles.some((title) => title.includes("Drift control")), titles.join("; "));
+  await link.click();
+  await browser.page.waitForLoadState();
+  assert.ok((await browser.page.textContent("article")).toLowerCase().includes("baumgarte"));
+});
+
+test("dark where the reader's system is, and where the reader asks for it", async () => {
+  const brightness = () => browser.page.evaluate(() => {
+    const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number);
+    return (r + g + b) / 3;
+  });
+  await browser.page.emulateMedia({ colorScheme: "light" });
+  await open("index.html");
+  assert.ok((await brightness()) > 200);
+  await browser.page.emulateMedia({ colorScheme: "dark" });
+  assert.ok((await brightness()) < 60);
+  await browser.page.emulateMedia({ colorScheme: "light" });
+  await browser.page.evaluate(() => document.querySelector(".theme-toggle").click());
+  assert.ok((await brightness()) < 60);
+  await browser.page.evaluate(() => localStorage.clear());
+});
+
+test("formulas are set", async () => {
+  await open("theory/formulations.html");
+  assert.ok((await browser.page.locator(".formula .katex-html").count()) > 8);
+  assert.ok(await browser.page.evaluate(() => document.fonts.check("16px KaTeX_Math")));
+});
