@@ -171,12 +171,12 @@ def comparison_table(comparison, title, command):
     measured = [("error", "error in q"), ("position_error", "constraint error"), ("energy_drift", "energy drift"),
                 ("evaluations", "evaluations"), ("us_per_evaluation", "µs per evaluation"), ("wall_seconds", "wall time, s")]
     head = "| " + " | ".join([*choices, *(words for _, words in measured)]) + " |"
-    lines = [f"**{title}**", "", head, "|" + "---|" * (len(choices) + len(measured))]
+    lines = [f"**{title}**", "", '<div class="measured">', "", head, "|" + "---|" * (len(choices) + len(measured))]
     for row in rows:
         if row["status"] in ("ok", "done", "ran"):
             values = [number(row[key]) for key, _ in measured]
         else:
             values = [row["reason"].replace("|", "/"), *[""] * (len(measured) - 1)]
         lines.append("| " + " | ".join([*(number(row[key]) for key in choices), *values]) + " |")
-    lines += ["", f"*Measured while this page was built: `linkwork compare {command}`.*"]
+    lines += ["", "</div>", "", f"*Measured while this page was built: `linkwork compare {command}`.*"]
     return "\n".join(lines)
