@@ -30,6 +30,7 @@ exclude_patterns = []
 # A word that is no lexer's input (an output block, a sketch) is shown as it is.
 suppress_warnings = ["misc.highlighting_failure"]
 highlight_language = "text"
+smartquotes = False  # they make one dash of the two of an option
 
 html_theme = "furo"
 html_title = "Linkwork"

@@ -31,9 +31,9 @@ class Story:
         self.remarks = []
         for paragraph in paragraphs[1:]:
             if paragraph.startswith("Source:"):
-                self.source = self._prose(paragraph[len("Source:"):])
+                self.source = capital(self._prose(paragraph[len("Source:"):]))
             elif paragraph.startswith("Expect:"):
-                self.expect = self._prose(paragraph[len("Expect:"):])
+                self.expect = capital(self._prose(paragraph[len("Expect:"):]))
             else:
                 self.remarks.append(paragraph)
 
@@ -55,6 +55,10 @@ class Story:
         if flow:
             pieces.append(escape(" ".join(flow)))
         return "\n\n".join(pieces)
+
+
+def capital(text):
+    return text[:1].upper() + text[1:]
 
 
 def escape(text):

@@ -171,12 +171,13 @@ def comparison_table(comparison, title, command):
     measured = [("error", "error in q"), ("position_error", "constraint error"), ("energy_drift", "energy drift"),
                 ("evaluations", "evaluations"), ("us_per_evaluation", "µs per evaluation"), ("wall_seconds", "wall time, s")]
     head = "| " + " | ".join([*choices, *(words for _, words in measured)]) + " |"
-    lines = [f"**{title}**", "", head, "|" + "---|" * (len(choices) + len(measured))]
+    lines = [f"**{title}**", "", '<div class="measured">', "", head, "|" + "---|" * (len(choices) + len(measured))]
+    failures = []
     for row in rows:
-        if row["status"] in ("ok", "done", "ran"):
-            values = [number(row[key]) for key, _ in measured]
+        chosen = [number(row[key]) for key in choices]
+        if row["reason"]:
+            failures.append(f"* {', '.join(filter(None, chosen))}: {row['reason']}")
         else:
-            values = [row["reason"].replace("|", "/"), *[""] * (len(measured) - 1)]
-        lines.append("| " + " | ".join([*(number(row[key]) for key in choices), *values]) + " |")
-    lines += ["", f"*Measured while this page was built: `linkwork compare {command}`.*"]
+            lines.append("| " + " | ".join([*chosen, *(number(row[key]) for key, _ in measured)]) + " |")
+    lines += ["", "</div>", "", *failures, "", f"*Measured while this page was built: `linkwork compare {command}`.*"]
     return "\n".join(lines)

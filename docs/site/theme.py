@@ -24,9 +24,11 @@ SCRIPT = """
       });
     const header = document.querySelector('header');
     const places = new Map([...document.querySelectorAll('.toc-tree a[href^="#"]')].map(link => [link.hash.slice(1), link.parentElement]));
+    let before = window.scrollY;
     const follow = () => {
       if (header) header.classList.toggle('scrolled', Math.floor(header.getBoundingClientRect().top) === 0);
-      document.documentElement.classList.toggle('show-back-to-top', window.scrollY > 600);
+      document.documentElement.classList.toggle('show-back-to-top', window.scrollY > 64 && window.scrollY < before);
+      before = window.scrollY;
       let current = null;
       for (const [id, item] of places) {
         const place = document.getElementById(id);

@@ -70,7 +70,7 @@ class Pages(unittest.TestCase):
         text = self.made("<!-- compare: four_bar --end 1 | Two -->")[0]
         self.assertIn("| integrator | error in q |", text)
         self.assertIn("| rk4 | 1e-09 |", text)
-        self.assertIn("no such / method", text)
+        self.assertIn("* rk5: no such | method", text)
 
 
 class Gallery(unittest.TestCase):
