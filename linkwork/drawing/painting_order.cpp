@@ -17,7 +17,7 @@ using Corners = std::vector<Point>;
 constexpr double kIgnored = 0.01;   // square pixels, or pixels of a line, that nobody sees
 constexpr double kSeen = 0.3;       // what is worth a cut
 constexpr double kTouching = 1e-6;  // of all depths: two faces are in one plane
-constexpr int kCells = 64;          // of the grid by which neighbours are found, each way
+constexpr int kGridCells = 64;      // of the grid by which neighbours are found, each way
 
 /// a x + b y + c over the picture.
 struct Linear {
@@ -246,10 +246,10 @@ class Ordering {
     const auto cell = [&](std::size_t side) {
       const std::size_t low = side & 2U;
       const double size = std::max(bounds_[low + 1] - bounds_[low], 1e-9);
-      return static_cast<int>(std::clamp((face.box[side] - bounds_[low]) / size * kCells, 0.0, kCells - 1.0));
+      return static_cast<int>(std::clamp((face.box[side] - bounds_[low]) / size * kGridCells, 0.0, kGridCells - 1.0));
     };
     for (int y = cell(2); y <= cell(3); ++y)
-      for (int x = cell(0); x <= cell(1); ++x) take(cells_[static_cast<std::size_t>(y * kCells + x)]);
+      for (int x = cell(0); x <= cell(1); ++x) take(cells_[static_cast<std::size_t>(y * kGridCells + x)]);
   }
 
   std::vector<std::size_t> neighbours(const Face& face) {
@@ -310,7 +310,7 @@ class Ordering {
   double touching_ = 0.0;
   std::size_t most_ = 0;
   std::vector<Face> faces_;
-  std::vector<std::vector<std::size_t>> cells_ = std::vector<std::vector<std::size_t>>(kCells * kCells);
+  std::vector<std::vector<std::size_t>> cells_ = std::vector<std::vector<std::size_t>>(kGridCells * kGridCells);
   std::vector<unsigned> seen_;  // in which search a face was found last
   unsigned search_ = 0;
   std::priority_queue<std::pair<double, std::size_t>> ready_;  // the farthest first

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "linkwork/ensemble/ensemble_model.h"
+#include "linkwork/ensemble/no_value.h"
 #include "linkwork/ensemble/work_sharing.h"
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/simulation/simulation_error.h"
@@ -15,7 +16,6 @@
 namespace linkwork {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr int kMost = 1'000'000;
 constexpr int kPerTask = 16;  // instances that a thread takes at a time
 
@@ -139,7 +139,7 @@ Batch::Batch(const Mechanism& mechanism, int count, const InstanceParameters& pa
   all.t.resize(size);
   all.q.resize(size * all.positions.size());
   all.v.resize(size * all.velocities.size());
-  all.u.assign(size * all.inputs.size(), kNone);
+  all.u.assign(size * all.inputs.size(), kNoValue);
   all.set = all.u;
   for (int i = 0; i < count; ++i) all.read_state(i);
 }
@@ -206,14 +206,14 @@ void Batch::reset(const std::vector<int>& instances) {
     parts_->status[static_cast<std::size_t>(i)].clear();
     parts_->attempt(i, [&](Run& run) { run.reset(); });
     const std::size_t width = parts_->inputs.size(), first = static_cast<std::size_t>(i) * width;
-    for (std::size_t k = first; k < first + width; ++k) parts_->u[k] = parts_->set[k] = kNone;
+    for (std::size_t k = first; k < first + width; ++k) parts_->u[k] = parts_->set[k] = kNoValue;
     parts_->read_state(i);
   });
 }
 
 std::vector<double> Batch::value(const std::string& column) {
   if (std::ranges::find(columns(), column) == columns().end()) throw unknown_name({}, "column", column, columns());
-  std::vector<double> values(parts_->runs.size(), kNone);
+  std::vector<double> values(parts_->runs.size(), kNoValue);
   parts_->for_each(parts_->all_of({}), [&](int i, const std::function<bool()>&) {
     const auto at = static_cast<std::size_t>(i);
     const std::string before = parts_->status[at];

@@ -6,6 +6,7 @@
 #include <new>
 #include <optional>
 
+#include "linkwork/ensemble/no_value.h"
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/io/trajectory_file.h"
@@ -131,9 +132,8 @@ EnsembleRun EnsembleRun::unpacked(std::string_view bytes) {
 
 EnsembleRun run_once(const EnsembleModel& model, const EnsembleQuestion& question, const std::vector<double>& values,
                      const std::function<bool()>& go_on) {
-  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   EnsembleRun run;
-  run.constraint_error = run.energy_drift = kNone;
+  run.constraint_error = run.energy_drift = kNoValue;
   try {
     run_to_end(model, question, values, go_on, run);
   } catch (const InputError& error) {
@@ -143,7 +143,7 @@ EnsembleRun run_once(const EnsembleModel& model, const EnsembleQuestion& questio
   } catch (const std::bad_alloc&) {
     run.status = "out of memory";
   }
-  if (!run.done) run.measures.assign(question.measures.size(), kNone);
+  if (!run.done) run.measures.assign(question.measures.size(), kNoValue);
   return run;
 }
 

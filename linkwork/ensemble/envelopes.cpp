@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "linkwork/ensemble/csv_rows.h"
+#include "linkwork/ensemble/no_value.h"
 
 namespace linkwork {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMostTimes = 400.0;
 constexpr long kMostCurves = 120;
 constexpr double kOnTime = 1e-6;  // of the time between two rows
@@ -22,7 +22,7 @@ constexpr double kOnTime = 1e-6;  // of the time between two rows
 /// Of one column at one time; numbers come one by one [Welford1962].
 struct Band {
   long count = 0;
-  double low = kNone, high = kNone, mean = 0.0, squares = 0.0;
+  double low = kNoValue, high = kNoValue, mean = 0.0, squares = 0.0;
 
   void add(double value) {
     if (std::isnan(value)) return;
@@ -59,7 +59,7 @@ std::string envelopes_json(const std::filesystem::path& kept_file, const std::ve
       bands[c][k].add(value);
       if (!has_curve) continue;
       std::vector<double>& curve = curves[run][c];
-      curve.resize(std::max(curve.size(), k + 1), kNone);
+      curve.resize(std::max(curve.size(), k + 1), kNoValue);
       curve[k] = value;
     }
     return true;
@@ -76,8 +76,8 @@ std::string envelopes_json(const std::filesystem::path& kept_file, const std::ve
       const bool is_there = each.count > 0;
       band["low"].push_back(each.low);
       band["high"].push_back(each.high);
-      band["mean"].push_back(is_there ? each.mean : kNone);
-      band["deviation"].push_back(is_there ? each.deviation() : kNone);
+      band["mean"].push_back(is_there ? each.mean : kNoValue);
+      band["deviation"].push_back(is_there ? each.deviation() : kNoValue);
     }
     json["columns"].push_back(std::move(band));
   }

@@ -9,6 +9,7 @@
 
 #include "linkwork/ensemble/ensemble_run.h"
 #include "linkwork/ensemble/least_squares.h"
+#include "linkwork/ensemble/no_value.h"
 #include "linkwork/ensemble/statistics.h"
 #include "linkwork/ensemble/work_sharing.h"
 #include "linkwork/io/data_file.h"
@@ -18,8 +19,6 @@
 
 namespace linkwork {
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 double rms_of(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0.0;
@@ -103,7 +102,7 @@ class ModelFit {
       optimum_.columns.push_back({.name = name,
                                   .column = column,
                                   .scale = scale_of(data.y),
-                                  .rms = kNone,
+                                  .rms = kNoValue,
                                   .data = std::move(data.y),
                                   .before = {},
                                   .after = {}});
@@ -173,7 +172,7 @@ class ModelFit {
     stopped_ = !share_work(work, nullptr) || stopped_;
     if (stopped_) return std::vector<std::optional<VecX<double>>>(points.size());
     for (std::size_t i = 0; i < points.size(); ++i) {
-      optimum_.history.push_back({values_at(points[i]), residuals[i] ? rms(*residuals[i]) : kNone, statuses[i]});
+      optimum_.history.push_back({values_at(points[i]), residuals[i] ? rms(*residuals[i]) : kNoValue, statuses[i]});
       if (tell_) tell_(optimum_);
     }
     return residuals;
@@ -214,7 +213,7 @@ class ModelFit {
     const MatX<double> covariance =
         variance * svd.matrixV() * sizes.cwiseAbs2().cwiseInverse().asDiagonal() * svd.matrixV().transpose();
     const double reach = student_quantile(0.975, static_cast<double>(optimum_.degrees_of_freedom));
-    optimum_.correlations.assign(names_.size(), std::vector<double>(names_.size(), kNone));
+    optimum_.correlations.assign(names_.size(), std::vector<double>(names_.size(), kNoValue));
     for (Eigen::Index i = 0; i < std::ssize(moving); ++i) {
       const auto k = static_cast<std::size_t>(moving[static_cast<std::size_t>(i)]);
       Optimum::Parameter& each = optimum_.parameters[k];

@@ -10,13 +10,13 @@
 #include "linkwork/ensemble/ensemble_run.h"
 #include "linkwork/ensemble/minimizer.h"
 #include "linkwork/ensemble/model_fit.h"
+#include "linkwork/ensemble/no_value.h"
 #include "linkwork/ensemble/parameter_plan.h"
 #include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr const char* kOverForm = "NAME=LOW:HIGH, as in mass=1:2";
 
 Optimum::Parameter parse_bounds(const std::string& text, const EnsembleModel& model) {
@@ -30,9 +30,9 @@ Optimum::Parameter parse_bounds(const std::string& text, const EnsembleModel& mo
                           .high = parse_plan_number(rest.substr(colon + 1), place, "HIGH"),
                           .start = 0.0,
                           .value = 0.0,
-                          .standard_error = kNone,
-                          .confidence_low = kNone,
-                          .confidence_high = kNone};
+                          .standard_error = kNoValue,
+                          .confidence_low = kNoValue,
+                          .confidence_high = kNoValue};
   if (!(made.low < made.high) || !std::isfinite(made.high - made.low))
     throw InputError(place, fmt::format("{} is not below {}", made.low, made.high), kOverForm);
   model.check_parameter(name, "--over " + name);
@@ -136,9 +136,9 @@ class MeasureGoal {
     const std::vector<double> values = values_at(x);
     const EnsembleRun run = run_once(
         model_, question_, values, go_on_ ? go_on_ : [] { return true; });
-    if (run.interrupted) return kNone;
+    if (run.interrupted) return kNoValue;
     Optimum::Try tried{values, run.measures.front(), run.status};
-    if (run.done && !std::isfinite(tried.value)) tried.value = kNone, tried.status = "the measure has no value";
+    if (run.done && !std::isfinite(tried.value)) tried.value = kNoValue, tried.status = "the measure has no value";
     note(tried, x);
     return sign_ * tried.value;
   }
@@ -190,7 +190,7 @@ class MeasureGoal {
 
   Objective with_gradient() {
     return [this](const VecX<double>& x, VecX<double>* gradient) {
-      Optimum::Try tried{values_at(x), kNone, "done"};
+      Optimum::Try tried{values_at(x), kNoValue, "done"};
       try {
         const Sensitivities found = sensitivities(x);
         tried.value = found.measures.front().value;
@@ -247,7 +247,7 @@ Optimum optimize(const EnsembleModel& model, const OptimizeRequest& request, con
   Optimum optimum;
   optimum.model = model.spec().name;
   optimum.goal = !request.fit.empty() ? "fit" : request.maximize.empty() ? "minimize" : "maximize";
-  optimum.start_value = optimum.value = kNone;
+  optimum.start_value = optimum.value = kNoValue;
   for (const std::string& text : request.over) {
     Optimum::Parameter made = parse_bounds(text, model);
     if (std::ranges::find(optimum.parameters, made.name, &Optimum::Parameter::name) != optimum.parameters.end())

@@ -9,11 +9,12 @@
 #include <limits>
 #include <optional>
 
+#include "linkwork/ensemble/no_value.h"
+
 namespace linkwork {
 namespace {
 
 using Kind = RunMeasure::Kind;
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::array<std::pair<std::string_view, Kind>, 7> kKinds{{{"min", Kind::kMin},
                                                                    {"max", Kind::kMax},
                                                                    {"mean", Kind::kMean},
@@ -182,7 +183,7 @@ MeasuredRun::MeasuredRun(const std::vector<RunMeasure>& measures, const std::vec
   for (std::size_t m = 0; m < measures.size(); ++m) {
     const std::vector<std::size_t> places = places_of(measures[m].columns_, columns);
     for (std::size_t r = 0; r < measures[m].reductions_.size(); ++r) {
-      Sum& sum = sums_.emplace_back(Sum{.measure = m, .reduction = r, .places = {}, .when = kNone});
+      Sum& sum = sums_.emplace_back(Sum{.measure = m, .reduction = r, .places = {}, .when = kNoValue});
       for (const std::size_t slot : measures[m].reductions_[r].slots) sum.places.push_back(places[slot]);
     }
   }
@@ -212,7 +213,7 @@ void MeasuredRun::add(std::span<const double> row) {
 }
 
 double MeasuredRun::value(const Sum& sum) const {
-  if (rows_ == 0) return kNone;
+  if (rows_ == 0) return kNoValue;
   const double time = t_ - begun_;
   switch ((*measures_)[sum.measure].reductions_[sum.reduction].kind) {
     case Kind::kMin:

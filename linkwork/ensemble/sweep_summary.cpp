@@ -11,6 +11,7 @@
 
 #include "linkwork/ensemble/csv_rows.h"
 #include "linkwork/ensemble/envelopes.h"
+#include "linkwork/ensemble/no_value.h"
 #include "linkwork/io/json_text.h"
 
 namespace linkwork {
@@ -18,7 +19,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr long kMostShown = 20'000;         // rows on the page
 constexpr std::size_t kMostFailures = 100;  // told one by one
 
@@ -82,7 +82,7 @@ void SweepSummary::read_rows() {
 
 SweepSummary::Statistics SweepSummary::statistics(std::vector<std::pair<double, long>> values) {
   Statistics made;
-  made.min = made.max = made.mean = made.deviation = made.low = made.median = made.high = kNone;
+  made.min = made.max = made.mean = made.deviation = made.low = made.median = made.high = kNoValue;
   made.count = std::ssize(values);
   if (values.empty()) return made;
   double sum = 0.0, squares = 0.0;

@@ -10,7 +10,7 @@ namespace linkwork {
 namespace {
 
 using P = Pose<double>;
-constexpr int kDeepest = 1000;
+constexpr int kDeepestFrame = 1000;
 
 /// "arm::hand" is 'hand' in 'arm'.
 std::pair<std::string, std::string> split(const std::string& name) {
@@ -113,7 +113,7 @@ P SdfScope::model_pose() const {
 P SdfScope::pose(const std::string& name, const Place& asked_at) const { return pose_in_world(name, asked_at, 0); }
 
 P SdfScope::pose_in_world(const std::string& name, const Place& asked_at, int depth) const {
-  if (depth > kDeepest)
+  if (depth > kDeepestFrame)
     throw InputError(asked_at, fmt::format("the frame '{}' is relative to itself, or through more than 1000 others", name),
                      "frames in no circle");
   const auto [scope, frame] = find(name, asked_at);
@@ -151,7 +151,7 @@ std::string SdfScope::first_link() const {
 std::string SdfScope::body(const std::string& name, const Place& asked_at) const { return body(name, asked_at, 0); }
 
 std::string SdfScope::body(const std::string& name, const Place& asked_at, int depth) const {
-  if (depth > kDeepest)
+  if (depth > kDeepestFrame)
     throw InputError(asked_at, fmt::format("the frame '{}' is attached to itself", name), "frames in no circle");
   const auto [scope, frame] = find(name, asked_at);
   if (scope->is_world_) return "ground";

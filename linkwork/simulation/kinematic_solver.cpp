@@ -25,7 +25,7 @@ std::string closures_of(const Model& model, const std::vector<int>& rows) {
   return fmt::format("{} and {}", fmt::join(names, ", "), last);
 }
 
-double largest(const VecX<double>& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
+double largest_of(const VecX<double>& x) { return x.size() > 0 ? x.cwiseAbs().maxCoeff() : 0.0; }
 
 }  // namespace
 
@@ -110,7 +110,7 @@ std::string KinematicSolver::why_open(const System& system) const {
   if (std::ranges::any_of(open, [&](int row) { return std::ranges::find(together, row) != together.end(); }))
     open.insert(open.begin(), together.begin(), together.end());
   return fmt::format("no position satisfies {} (off by {:.3g}): lengths or drives ask for more than the mechanism's reach",
-                     closures_of(model_, open), largest(phi));
+                     closures_of(model_, open), largest_of(phi));
 }
 
 bool KinematicSolver::can_move(System& system, const State& at, const VecX<double>& direction) {
