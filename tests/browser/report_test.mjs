@@ -162,7 +162,7 @@ test("plots find columns, go logarithmic and against each other, and are saved",
     return readFileSync(await download.path());
   };
   const table = (await save("Save the data shown")).toString().trimEnd().split("\n");
-  assert.equal(table[0], "q.phi (rad) · four,v.phi (rad/s)");
+  assert.equal(table[0], "q.phi (rad),v.phi (rad/s)");
   assert.equal(table.length, 302);
   assert.ok(Math.abs(Number(table[101].split(",")[1]) - readCsv("four")[100]["v.phi"]) < 1e-5);
   assert.equal((await save("Save as a picture")).subarray(1, 4).toString(), "PNG");

@@ -525,7 +525,7 @@ export class Pane {
     let names: string[];
     let columns: ArrayLike<number | null | undefined>[];
     if (this.phase) {
-      names = this.lines.flatMap((line) => [`${across} · ${line.run.label}`, named(line)]);
+      names = this.lines.flatMap((line) => [this.plots.runs.length > 1 ? `${across} · ${line.run.label}` : across, named(line)]);
       columns = this.lines.flatMap((line) => [line.x, line.y]);
     } else {
       names = [across, ...this.lines.map(named)];
