@@ -51,6 +51,20 @@ void cut(const fs::path& file, std::uint64_t size) {
   if (error) throw InputError({file.string(), 0, 0}, "cannot be written: " + error.message(), "a file that can be written to");
 }
 
+/// Of an earlier sweep: the files that it wrote, and the folders that are empty then; nothing of anyone else.
+void remove_runs(const fs::path& folder) {
+  std::error_code ignored;
+  if (!fs::exists(folder / "sweep.json", ignored)) return;
+  std::vector<fs::path> runs;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "runs", ignored)) runs.push_back(entry.path());
+  for (const fs::path& run : runs) {
+    for (const char* const file : {"trajectory.csv", "summary.json", "scene.json", "report.html"})
+      fs::remove(run / file, ignored);
+    fs::remove(run, ignored);
+  }
+  fs::remove(folder / "runs", ignored);
+}
+
 }  // namespace
 
 std::vector<std::string> sweep_columns(const Sweep& sweep) {
@@ -114,7 +128,7 @@ bool SweepFiles::resume() {
 void SweepFiles::begin_anew() {
   std::error_code ignored;
   for (const char* const outdated : {"kept.csv", "sweep.html"}) fs::remove(folder_ / outdated, ignored);
-  fs::remove_all(folder_ / "runs", ignored);
+  remove_runs(folder_);
   write_text_file(folder_ / "sweep.csv", csv_header(sweep_columns(sweep_)));
   if (!sweep_.kept().empty()) write_text_file(folder_ / "kept.csv", csv_header(kept_columns(sweep_)));
   const Json state{
