@@ -56,7 +56,8 @@ void remove_runs(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder / "sweep.json", ignored)) return;
   std::vector<fs::path> runs;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "runs", ignored)) runs.push_back(entry.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder / "runs", ignored))
+    if (entry.is_directory(ignored)) runs.push_back(entry.path());
   for (const fs::path& run : runs) {
     for (const char* const file : {"trajectory.csv", "summary.json", "scene.json", "report.html"})
       fs::remove(run / file, ignored);
