@@ -191,21 +191,21 @@ class ModelFit {
 
   /// Of those that are not at a bound, as if the residuals were independent and alike: covariance s^2 (J' J)^-1.
   void find_confidence(const LeastSquares& found) {
-    std::vector<Eigen::Index> free;
+    std::vector<Eigen::Index> moving;
     for (std::size_t k = 0; k < names_.size(); ++k)
-      if (!found.at_bound[k]) free.push_back(static_cast<Eigen::Index>(k));
-    optimum_.degrees_of_freedom = found.residuals.size() - std::ssize(free);
-    if (free.empty() || optimum_.degrees_of_freedom < 1) return;
-    MatX<double> J(found.jacobian.rows(), std::ssize(free));
-    for (Eigen::Index k = 0; k < std::ssize(free); ++k) J.col(k) = found.jacobian.col(free[static_cast<std::size_t>(k)]);
+      if (!found.at_bound[k]) moving.push_back(static_cast<Eigen::Index>(k));
+    optimum_.degrees_of_freedom = found.residuals.size() - std::ssize(moving);
+    if (moving.empty() || optimum_.degrees_of_freedom < 1) return;
+    MatX<double> J(found.jacobian.rows(), std::ssize(moving));
+    for (Eigen::Index k = 0; k < std::ssize(moving); ++k) J.col(k) = found.jacobian.col(moving[static_cast<std::size_t>(k)]);
     const Eigen::JacobiSVD<MatX<double>> svd(J, Eigen::ComputeThinV);
     const VecX<double> sizes = svd.singularValues();
     constexpr double kLost = 1e-7;  // differences are good to that
     if (!(sizes[sizes.size() - 1] > kLost * sizes[0])) {
       std::vector<std::string> together;
-      for (Eigen::Index k = 0; k < std::ssize(free); ++k)
+      for (Eigen::Index k = 0; k < std::ssize(moving); ++k)
         if (std::abs(svd.matrixV()(k, sizes.size() - 1)) > 0.1)
-          together.push_back(names_[static_cast<std::size_t>(free[static_cast<std::size_t>(k)])]);
+          together.push_back(names_[static_cast<std::size_t>(moving[static_cast<std::size_t>(k)])]);
       optimum_.notes.push_back(fmt::format("the data do not determine {}{}", listed(together),
                                            together.size() > 1 ? ": other values of them together fit as well" : ""));
       return;
@@ -215,14 +215,14 @@ class ModelFit {
         variance * svd.matrixV() * sizes.cwiseAbs2().cwiseInverse().asDiagonal() * svd.matrixV().transpose();
     const double reach = student_quantile(0.975, static_cast<double>(optimum_.degrees_of_freedom));
     optimum_.correlations.assign(names_.size(), std::vector<double>(names_.size(), kNone));
-    for (Eigen::Index i = 0; i < std::ssize(free); ++i) {
-      const auto k = static_cast<std::size_t>(free[static_cast<std::size_t>(i)]);
+    for (Eigen::Index i = 0; i < std::ssize(moving); ++i) {
+      const auto k = static_cast<std::size_t>(moving[static_cast<std::size_t>(i)]);
       Optimum::Parameter& each = optimum_.parameters[k];
       each.standard_error = std::sqrt(covariance(i, i)) * (each.high - each.low);
       each.confidence_low = each.value - reach * each.standard_error;
       each.confidence_high = each.value + reach * each.standard_error;
-      for (Eigen::Index j = 0; j < std::ssize(free); ++j)
-        optimum_.correlations[k][static_cast<std::size_t>(free[static_cast<std::size_t>(j)])] =
+      for (Eigen::Index j = 0; j < std::ssize(moving); ++j)
+        optimum_.correlations[k][static_cast<std::size_t>(moving[static_cast<std::size_t>(j)])] =
             covariance(i, j) / std::sqrt(covariance(i, i) * covariance(j, j));
     }
   }
