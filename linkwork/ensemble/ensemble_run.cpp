@@ -12,7 +12,6 @@
 #include "linkwork/io/trajectory_file.h"
 #include "linkwork/modules/model_run.h"
 #include "linkwork/simulation/columns.h"
-#include "linkwork/simulation/moving_system.h"
 #include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork {
@@ -31,7 +30,7 @@ void choose_columns(const EnsembleQuestion& question, Settings& settings) {
 class Rows {
  public:
   Rows(const EnsembleQuestion& question, const ReadyRun& ready, const Spec& spec, const Settings& as_written, EnsembleRun& run)
-      : columns_(ready.simulation.system().columns()), measured_(question.measures, columns_), run_(run) {
+      : columns_(ready.simulation.columns()), measured_(question.measures, columns_), run_(run) {
     std::vector<std::string> kept{"t"};
     kept.insert(kept.end(), question.kept.begin(), question.kept.end());
     if (!question.kept.empty()) kept_ = places_of(kept, columns_);
@@ -68,7 +67,7 @@ void run_to_end(const EnsembleModel& model, const EnsembleQuestion& question, co
   std::optional<Rows> rows;
   Summary summary = run_model(spec, alone, {}, [&](const ReadyRun& ready) {
     rows.emplace(question, ready, spec, as_written, run);
-    return Observer{.whole_row = [&](std::span<const double> row) { rows->add(row); }, .go_on = go_on};
+    return Observer{.row = [&](std::span<const double> row) { rows->add(row); }, .go_on = go_on};
   });
   run.done = summary.completed;
   run.status = run.done && summary.status != "done" ? "done, " + summary.status : summary.status;
@@ -105,8 +104,6 @@ std::vector<double> numbers(std::string_view text) {
 }
 
 }  // namespace
-
-const std::vector<std::string>& whole_columns(Simulation& simulation) { return simulation.system().columns(); }
 
 std::string EnsembleRun::packed() const {
   std::string bytes;

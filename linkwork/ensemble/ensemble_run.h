@@ -10,8 +10,6 @@
 
 namespace linkwork {
 
-class Simulation;
-
 /// What every run of an ensemble is asked for.
 struct EnsembleQuestion {
   std::vector<std::string> parameters;
@@ -42,8 +40,5 @@ inline bool is_done(std::string_view status) { return status == "done" || status
 /// for programming errors.
 EnsembleRun run_once(const EnsembleModel& model, const EnsembleQuestion& question, const std::vector<double>& values,
                      const std::function<bool()>& go_on);
-
-/// Of the rows that Simulation::row() gives.
-const std::vector<std::string>& whole_columns(Simulation& simulation);
 
 }  // namespace linkwork

@@ -7,14 +7,13 @@
 #include <cmath>
 #include <limits>
 
-#include "linkwork/ensemble/ensemble_run.h"
 #include "linkwork/ensemble/least_squares.h"
 #include "linkwork/ensemble/no_value.h"
+#include "linkwork/ensemble/run_measure.h"
 #include "linkwork/ensemble/statistics.h"
 #include "linkwork/ensemble/work_sharing.h"
 #include "linkwork/io/data_file.h"
 #include "linkwork/io/input_file.h"
-#include "linkwork/modules/model_run.h"
 #include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork {
@@ -123,19 +122,19 @@ class ModelFit {
   std::vector<std::vector<double>> simulate(const std::vector<double>& values, const std::function<bool()>& go_on) const {
     Spec spec = model_.read(names_, values);
     spec.settings.end = optimum_.times.back();
-    spec.settings.output_every = std::numeric_limits<double>::infinity();
+    spec.settings.output_every = 2.0 * spec.settings.end;  // rows are asked for below
     spec.settings.columns = columns_;
-    const LiveRun live = make_live_run(spec);
-    Simulation& simulation = *live.simulation;
-    simulation.observe(Observer{.go_on = go_on});
-    const std::vector<std::size_t> places = places_of(columns_, whole_columns(simulation));
+    Run run{Mechanism(std::move(spec))};
+    run.on_step(go_on);
+    const std::vector<std::size_t> places = places_of(columns_, run.columns());
     std::vector<std::vector<double>> made(columns_.size());
     for (const double t : optimum_.times) {
-      const bool went_on = simulation.advance_to(t);
-      if (!went_on || (simulation.ended_by_event() && simulation.t() < t))
-        throw SimulationError(went_on ? fmt::format("an event ends the run at t = {:.6g} s, before the data end", simulation.t())
-                                      : simulation.summary().status);
-      const std::vector<double> row = simulation.row();
+      const bool goes_on = run.advance_to(t);
+      if (!goes_on && (run.was_interrupted() || run.t() < t))
+        throw SimulationError(run.was_interrupted()
+                                  ? std::string(kInterrupted)
+                                  : fmt::format("an event ends the run at t = {:.6g} s, before the data end", run.t()));
+      const std::vector<double> row = run.row();
       for (std::size_t c = 0; c < places.size(); ++c) made[c].push_back(row[places[c]]);
     }
     return made;

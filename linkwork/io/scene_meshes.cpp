@@ -18,7 +18,7 @@ using Vector = Eigen::Vector3d;
 // A triangle takes some 15 bytes of the page.
 constexpr std::size_t kMostOfMesh = 20'000, kMostOfScene = 200'000, kLeastOfMesh = 200;
 
-Json triple(const Vector& v) { return {v.x(), v.y(), v.z()}; }
+Json three_numbers(const Vector& v) { return {v.x(), v.y(), v.z()}; }
 
 /// Points as whole numbers of 16 bits in the box around them.
 Json mesh_json(const Mesh& mesh, const std::string& name, std::size_t all_triangles) {
@@ -45,8 +45,8 @@ Json mesh_json(const Mesh& mesh, const std::string& name, std::size_t all_triang
   return {{"file", name},
           {"triangles", mesh.triangles.size()},
           {"all_triangles", all_triangles},
-          {"low", triple(low)},
-          {"step", triple(step)},
+          {"low", three_numbers(low)},
+          {"step", three_numbers(step)},
           {"positions", positions},
           {"indices", indices}};
 }
