@@ -65,7 +65,7 @@ class Arkode : public SundialsIntegrator {
   void* solver_ = nullptr;
 };
 
-int chosen_order(const Settings& settings, const Options& options) {
+int order_of_tables(const Settings& settings, const Options& options) {
   const auto given = options.find("order");
   const double order = given == options.end() ? 4.0 : given->second;
   if (!(order >= 2.0 && order <= 5.0 && order == std::floor(order)))
@@ -76,7 +76,7 @@ int chosen_order(const Settings& settings, const Options& options) {
 }  // namespace
 
 std::unique_ptr<Integrator> make_shared_arkode(const Settings& settings, const Options& options, SharedEquation& equation) {
-  return std::make_unique<Arkode>(settings, equation, chosen_order(settings, options));
+  return std::make_unique<Arkode>(settings, equation, order_of_tables(settings, options));
 }
 
 CatalogEntry<Integrator> arkode_method() {
@@ -85,7 +85,7 @@ CatalogEntry<Integrator> arkode_method() {
            "Gardner2022",
            {{"order", 4.0, "2 to 5"}}},
           [](const Model& model, const Options& options) {
-            return std::make_unique<Arkode>(model, chosen_order(model.settings, options));
+            return std::make_unique<Arkode>(model, order_of_tables(model.settings, options));
           }};
 }
 
