@@ -93,7 +93,7 @@ def prepare(source, extra, program, python, xml, arguments):
     book.add("made/results", results.results_page([Path(folder) for folder in arguments.results], extra))
     book.add("made/command-line", made_pages.command_line(program))
     book.add("made/python-api", made_pages.python_api(python))
-    book.add("made/cpp-api", made_pages.cpp_api(ROOT, xml))
+    book.add("made/cpp-api", made_pages.cpp_api(xml))
     for name, text in gallery.gallery_pages(ROOT, program):
         book.add(name, text)
     book.add_files()
