@@ -48,11 +48,11 @@ void SettingsOptions::add_to(CLI::App& options) {
   add("--rtol", rtol, "R", "relative tolerance of adaptive integrators");
   add("--atol", atol, "A", "absolute tolerance of adaptive integrators");
   add("--every", every, "DT", "time between two rows of output, s");
-  add("--coordinates", coordinates, "C", names(coordinate_choices()));
-  add("--formulation", formulation, "F", names(formulation_choices()));
-  add("--stabilization", stabilization, "S", names(stabilization_choices()));
-  add("--integrator", integrator, "I", names(integrator_choices()));
-  add("--glue", glue, "G", names(glue_choices()));
+  add("--coordinates", coordinates, "C", "what is solved for: " + names(coordinate_choices()));
+  add("--formulation", formulation, "F", "how accelerations are found: " + names(formulation_choices()));
+  add("--stabilization", stabilization, "S", "what keeps loops from drifting open: " + names(stabilization_choices()));
+  add("--integrator", integrator, "I", "how time is stepped: " + names(integrator_choices()));
+  add("--glue", glue, "G", "how modules that are solved apart are joined: " + names(glue_choices()));
   add("--columns", columns, "GROUP,...",
       "what to write: " + fmt::format("{}", fmt::join(column_group_names(), ", ")) +
           ", names, or patterns such as q.* and force.crank.*; default all");

@@ -1,7 +1,6 @@
 """Formulas become HTML and MathML while the site is built, by KaTeX in Node: readers need neither scripts nor a network."""
 
 import json
-import os
 import subprocess
 
 from docutils import nodes

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from xml.etree import ElementTree
 
 COMMAND = re.compile(r"^ {2}([a-z]+) {2,}(\S.*)$", re.MULTILINE)
 CPP_TYPES = (("Load or build a mechanism", ("Mechanism", "Builder", "ParameterValue")),
@@ -9,7 +10,7 @@ CPP_TYPES = (("Load or build a mechanism", ("Mechanism", "Builder", "ParameterVa
              ("Ask for the state", ("State", "Evaluation")),
              ("Forces and modules of your own", ("CustomForce", "Kinematics", "Forces", "Module", "PortMotion", "PortResponse")),
              ("What goes wrong", ("InputError", "SimulationError")))
-CPP_FUNCTIONS = ("load", "parse", "run", "kinematics", "equilibrium", "linearize", "modes", "inverse", "rod", "cylinder", "box", "sphere")
+CPP_FUNCTIONS = ("load", "parse", "run", "kinematics", "equilibrium", "linearize", "modes", "inverse", "sensitivity")
 
 
 def command_line(program):
@@ -59,12 +60,25 @@ def public_headers(root):
     return [root / name for name in [*front, *more] if (root / name).is_file()]
 
 
-def cpp_api(root, xml):
+def functions(xml, name):
+    """Declarations of a function of the library, and what their comments say."""
+    for definition in ElementTree.parse(xml / "namespacelinkwork.xml").iter("memberdef"):
+        if definition.get("kind") == "function" and definition.findtext("name") == name:
+            words = " ".join(" ".join(part.itertext()) for part in definition.findall("briefdescription") + definition.findall("detaileddescription"))
+            kind = " ".join("".join(definition.find("type").itertext()).split())
+            declared = " ".join(f"{kind} {name}{definition.findtext('argsstring')}".split())
+            yield declared.replace("|", "\\|"), " ".join(words.split()).replace("|", "\\|").replace("<", "\\<")
+
+
+def cpp_api(xml):
     lines = ["# C++ API", "", 'The public types of `#include "linkwork/linkwork.h"`, from the comments of the headers. [Use the library](../library.md) '
              "shows how the parts go together. All other headers are details that may change.", ""]
     if xml is None:
         return "\n".join([*lines, "Doxygen was not there when this site was built.", ""])
-    known = "\n".join(path.read_text(encoding="utf-8") for path in xml.glob("index.xml"))
+    known = (xml / "index.xml").read_text(encoding="utf-8")
+    lines += ["## Functions", "", "| function | what it does |", "|---|---|"]
+    lines += [f"| `{declared}` | {said} |" for name in CPP_FUNCTIONS for declared, said in functions(xml, name)]
+    lines += [""]
     for title, types in CPP_TYPES:
         lines += [f"## {title}", ""]
         for name in types:

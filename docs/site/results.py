@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 ENTRY = re.compile(r"^@(\w+)\{(\w+),\s*\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD = re.compile(r"^\s*(\w+)\s*=\s*\{(.*?)\},?\s*$", re.MULTILINE | re.DOTALL)
