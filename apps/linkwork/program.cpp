@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/export.h"
 #include "apps/linkwork/terminal.h"
 #include "linkwork/model/input_error.h"
 #include "linkwork/version.h"
@@ -75,10 +76,10 @@ int exit_code(int argc, const char* const* argv, const std::vector<CommandMaker>
 }  // namespace
 
 std::vector<CommandMaker> all_commands() {
-  return {run_command,       resume_command,  compare_command, kinematics_command,  check_command,  report_command,
-          view_command,      study_command,   list_command,    new_command,         schema_command, equilibrium_command,
-          linearize_command, modes_command,   inverse_command, sensitivity_command, sweep_command,  optimize_command,
-          import_command,    picture_command, animate_command};
+  return {run_command,       resume_command, compare_command, kinematics_command,  check_command,  report_command,
+          view_command,      study_command,  list_command,    new_command,         schema_command, equilibrium_command,
+          linearize_command, modes_command,  inverse_command, sensitivity_command, sweep_command,  optimize_command,
+          import_command,    export_command, picture_command, animate_command};
 }
 
 std::function<int()> understood(int argc, const char* const* argv, const std::vector<CommandMaker>& makers) {
