@@ -7,6 +7,7 @@
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/io/checkpoint_file.h"
 #include "linkwork/io/summary_file.h"
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/thread_team.h"

@@ -11,6 +11,7 @@
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
 #include "linkwork/model/kinds.h"
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/one_piece.h"
 #include "linkwork/transport/thread_team.h"

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "linkwork/io/model_file.h"
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/simulation/simulation.h"
 #include "tests/support/assemblies.h"
 #include "tests/support/mechanisms.h"

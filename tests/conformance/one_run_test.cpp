@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
 #include "linkwork/simulation/kinematics.h"
 #include "linkwork/simulation/simulation.h"

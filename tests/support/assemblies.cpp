@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/thread_team.h"
 #include "tests/support/mechanisms.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "linkwork/modules/assembly_plan.h"
 #include "linkwork/modules/assembly_start.h"
-#include "linkwork/modules/assembly_system.h"
 #include "linkwork/simulation/simulation.h"
 
 namespace linkwork::test {
