@@ -56,7 +56,7 @@ int export_model(const Options& options) {
   const std::string out = options.out.empty() ? model_identifier(mechanism.name()) + ".fmu" : options.out;
   const ExportedFmu exported = export_fmu(mechanism, out, how);
   const auto tell = [](const char* what, const std::vector<std::string>& names) {
-    if (!names.empty()) print("  {}: {}\n", what, fmt::join(names, ", "));
+    if (!names.empty()) print("  {}: {}\n", what, fmt::format("{}", fmt::join(names, ", ")));
   };
   tell("inputs", exported.inputs);
   tell("outputs", exported.outputs);

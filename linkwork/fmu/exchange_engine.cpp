@@ -198,7 +198,9 @@ bool ExchangeEngine::complete_step() {
   const ConstraintTerms& terms = evaluator.system().terms();
   const double drift = std::max(motion_.model().largest_error(terms.phi), motion_.model().largest_error(terms.rate));
   poor_ = far || drift > 1e3 * motion_.model().settings.constraint_tolerance;
-  if (watch_) watch_->begin_step(packed_rates_);
+  if (!watch_) return poor_;
+  if (watch_->margin(packed_rates_) <= 0.0) return true;  // what the step has come to is dealt with in event mode
+  watch_->begin_step(packed_rates_);
   return poor_;
 }
 

@@ -227,6 +227,8 @@ void Run::set_state(const State& state) {
   if (state.q.size() != model.tree.nq || state.v.size() != model.tree.nv || !state.q.allFinite() || !state.v.allFinite())
     throw InputError({}, "the state does not fit the mechanism",
                      fmt::format("{} finite positions and {} velocities", model.tree.nq, model.tree.nv));
+  if (Simulation& simulation = parts_->simulation(); !simulation.has_started())
+    simulation.advance_to(simulation.t());  // states begin there
   State own = parts_->simulation().state();
   if (parts_->simulation().coordinates() == "FA") {
     System system(model);

@@ -247,16 +247,9 @@ Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
   return {};
 }
 
-/// Near a singular position small constraint errors make large accelerations: see EquationsOfMotion::evaluate_stage().
-Status AssemblySystem::evaluate_stage(Moment& at, VecX<double>& rates) {
-  if (is_nearly_singular())
-    if (Status status = project(at); !status.ok()) return status;
-  return evaluate(at, rates);
-}
-
 Status AssemblySystem::project(Moment& at) {
   spread(at.y, x_);
-  const Status status = glue_->project(at.t, x_, is_nearly_singular());
+  const Status status = glue_->project(at.t, x_, false);
   collect(x_, at.y);
   return status;
 }

@@ -181,7 +181,7 @@ rate = "sin(i*q.left.swing) - z.push{i} + if(v.right.swing > 0, 0.3, -0.2)"
 [[sensor]]
 name = "seen"
 type = "expression"
-value = "z.both + q.left.slide"
+expression = "z.both + q.left.slide"
 [[force]]
 name = "pull"
 type = "torque"

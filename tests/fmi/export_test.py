@@ -115,7 +115,7 @@ class Exported(unittest.TestCase):
 
     def test_turning_over_chooses_coordinates_anew(self):
         """The crank of the four-bar turns over, and with driven coordinates the independent ones become poor."""
-        self.run_both("slider_crank", 1.0, 1e-3, 1e-8, versions=(2,))
+        self.run_both("slider_crank", 1.0, 1e-3, 1e-7, versions=(2,))  # rk4 in other coordinates
 
     def test_floating_body(self):
         """Turns far from where rotation vectors are counted from."""
@@ -301,7 +301,7 @@ class OfTheArm(unittest.TestCase):
             instance = Instance(fmu, "cs")
             self.assertEqual(instance.status("Terminate"), ERROR)
             with self.assertRaises(FmiError):
-                instance.initialize(values={"length": -1.0})
+                instance.initialize(values={"mass": -1.0})
             self.assertTrue(instance.log[-1][2])
             instance.free()
 
