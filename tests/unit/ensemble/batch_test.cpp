@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 std::filesystem::path model_file(const std::string& name) { return test::source_dir() / "models" / (name + ".toml"); }
 
-void expect_same(const Batch& batch, int i, const Run& run) {
+void expect_same(const Batch& batch, int i, const linkwork::Run& run) {
   const State state = run.state();
   EXPECT_EQ(batch.t()[static_cast<std::size_t>(i)], state.t);
   const auto nq = static_cast<std::size_t>(state.q.size()), nv = static_cast<std::size_t>(state.v.size());
@@ -29,7 +29,7 @@ TEST(Batch, MovesAsSingleRunsDoToTheLastBit) {
     const Mechanism mechanism = load(model_file(name));
     const RunOptions options{.step = 2e-3};
     Batch batch(mechanism, 20, {}, options, 3);
-    Run run(mechanism, options);
+    linkwork::Run run(mechanism, options);
     for (const long steps : {1L, 30L}) {
       EXPECT_TRUE(batch.step(steps));
       run.step(steps);
@@ -46,7 +46,7 @@ TEST(Batch, InstancesHaveTheirOwnParameters) {
   Batch batch(mechanism, 9, {{"torque", torques}}, {.step = 1e-3}, 2);
   batch.step(200);
   for (int i = 0; i < 9; ++i) {
-    Run run(load(model_file("four_bar"), {{"torque", torques[static_cast<std::size_t>(i)]}}), {.step = 1e-3});
+    linkwork::Run run(load(model_file("four_bar"), {{"torque", torques[static_cast<std::size_t>(i)]}}), {.step = 1e-3});
     run.step(200);
     expect_same(batch, i, run);
   }
@@ -55,7 +55,7 @@ TEST(Batch, InstancesHaveTheirOwnParameters) {
 TEST(Batch, InputsActFromTheNextStepAndAreLetGo) {
   const Mechanism mechanism = load(model_file("pid_arm"));
   Batch batch(mechanism, 4, {}, {.step = 1e-3}, 2);
-  Run run(mechanism, {.step = 1e-3});
+  linkwork::Run run(mechanism, {.step = 1e-3});
   ASSERT_EQ(batch.inputs().size(), 1U);
   EXPECT_TRUE(std::isnan(batch.u()[2]));
   batch.u()[2] = -0.4;
@@ -70,7 +70,7 @@ TEST(Batch, InputsActFromTheNextStepAndAreLetGo) {
 }
 
 TEST(Batch, AnInstanceThatFailsStaysAndTheOthersGoOn) {
-  const Mechanism mechanism = parse(R"(
+  const Mechanism mechanism = parse(R"toml(
     linkwork = 1
     parameters = { a = 1.0 }
     [[body]]
@@ -85,8 +85,9 @@ TEST(Batch, AnInstanceThatFailsStaysAndTheOthersGoOn) {
     [[force]]
     type = "torque"
     joint = "theta"
-    value = "sqrt(a - t)") ");
-      Batch batch(mechanism, 3, {{"a", {10.0, 0.05, 10.0}}}, {.step = 1e-2}, 2);
+    value = "sqrt(a - t)"
+)toml");
+  Batch batch(mechanism, 3, {{"a", {10.0, 0.05, 10.0}}}, {.step = 1e-2}, 2);
   batch.step(20);
   EXPECT_TRUE(batch.is_live(0));
   EXPECT_FALSE(batch.is_live(1));
@@ -104,7 +105,7 @@ TEST(Batch, AnInstanceThatFailsStaysAndTheOthersGoOn) {
 TEST(Batch, OtherStatesAreMovedOntoTheConstraints) {
   const Mechanism mechanism = load(model_file("four_bar"));
   Batch batch(mechanism, 3, {}, {.step = 1e-3}, 1);
-  Run run(mechanism, {.step = 1e-3});
+  linkwork::Run run(mechanism, {.step = 1e-3});
   State state = run.state();
   state.q[0] += 0.01, state.v[0] = 2.0;
   run.set_state(state);

@@ -7,6 +7,7 @@
 #include "examples/rocker_module.h"
 #include "linkwork/modules/model_module.h"
 #include "linkwork/modules/module_equations.h"
+#include "linkwork/modules/placement.h"
 #include "tests/support/assemblies.h"
 #include "tests/support/mechanisms.h"
 
