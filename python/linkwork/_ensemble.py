@@ -91,6 +91,7 @@ class Sweep:
         return len(self.status)
 
     def __getitem__(self, column):
+        """A column of all runs: s["tip"]."""
         try:
             return self.values[:, self.columns.index(column)]
         except ValueError:
