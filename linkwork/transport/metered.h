@@ -26,6 +26,10 @@ class MeteredTransport final : public Transport {
   void broadcast(std::span<double> data, int root) override;
   void gather(std::span<double> data, std::span<const int> ends) override;
   void wait_for_all() override;
+  void send(std::span<const double> data, int to, int channel) override;
+  void receive(std::span<double> data, int from, int channel) override;
+  void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) override;
+  double seconds() const override { return inner_.seconds(); }
 
   const Traffic& traffic() const { return traffic_; }
 

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstddef>
 #include <exception>
+#include <mutex>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace linkwork {
@@ -25,6 +27,9 @@ class MpiTransport final : public Transport {
     begins_.resize(static_cast<std::size_t>(size_));
   }
   ~MpiTransport() override {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended) return;
     if (beside_ != MPI_COMM_NULL) MPI_Comm_free(&beside_);
     if (group_ != MPI_COMM_WORLD) MPI_Comm_free(&group_);
   }
@@ -46,12 +51,7 @@ class MpiTransport final : public Transport {
   }
 
   void gather(std::span<double> data, std::span<const int> ends) override {
-    int begin = 0;
-    for (std::size_t r = 0; r < counts_.size(); ++r) {
-      begins_[r] = begin;
-      counts_[r] = ends[r] - begin;
-      begin = ends[r];
-    }
+    count_shares(ends);
     if (!tell_) {
       MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), counts_.data(), begins_.data(), MPI_DOUBLE, group_);
       return;
@@ -72,6 +72,44 @@ class MpiTransport final : public Transport {
     wait_patiently(request);
   }
 
+  void send(std::span<const double> data, int to, int channel) override {
+    const auto count = static_cast<int>(data.size());
+    if (!tell_ && !threads_) {
+      MPI_Send(data.data(), count, MPI_DOUBLE, to, channel, group_);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      const std::lock_guard lock(mutex_);
+      MPI_Isend(data.data(), count, MPI_DOUBLE, to, channel, group_, &request);
+    }
+    wait_patiently(request);
+  }
+
+  void receive(std::span<double> data, int from, int channel) override {
+    const auto count = static_cast<int>(data.size());
+    if (!tell_ && !threads_) {
+      MPI_Recv(data.data(), count, MPI_DOUBLE, from, channel, group_, MPI_STATUS_IGNORE);
+      return;
+    }
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      const std::lock_guard lock(mutex_);
+      MPI_Irecv(data.data(), count, MPI_DOUBLE, from, channel, group_, &request);
+    }
+    wait_patiently(request);
+  }
+
+  void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) override {
+    if (tell_ || threads_) return Transport::collect(own, all, ends);
+    if (rank_ == 0) count_shares(ends);
+    MPI_Gatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), counts_.data(), begins_.data(), MPI_DOUBLE, 0,
+                group_);
+  }
+
+  void admit_threads() override { threads_ = true; }
+  double seconds() const override { return MPI_Wtime(); }
+
   void set_patience(double seconds, std::function<void(std::span<const int>)> tell) override {
     if (beside_ == MPI_COMM_NULL) MPI_Comm_dup(group_, &beside_);
     patience_ = std::chrono::duration<double>(seconds);
@@ -81,16 +119,27 @@ class MpiTransport final : public Transport {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void count_shares(std::span<const int> ends) {
+    int begin = 0;
+    for (std::size_t r = 0; r < counts_.size(); ++r) {
+      begins_[r] = begin;
+      counts_[r] = ends[r] - begin;
+      begin = ends[r];
+    }
+  }
+
   void wait_patiently(MPI_Request& request) {
     constexpr int kTriesPerLook = 1000;
     auto since = Clock::now();
     for (int done = 0, tries = 1;; ++tries) {
+      if (threads_) std::this_thread::yield();
+      const std::lock_guard lock(mutex_);
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done) return;
-      if (tries % kTriesPerLook != 0 || Clock::now() - since < patience_) continue;
+      if (!tell_ || tries % kTriesPerLook != 0 || Clock::now() - since < patience_) continue;
       if (const std::vector<int> silent = silent_ranks(); !silent.empty()) {
         tell_(silent);
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        MPI_Abort(group_, 1);
       }
       since = Clock::now();
     }
@@ -123,6 +172,8 @@ class MpiTransport final : public Transport {
     return silent;
   }
 
+  std::mutex mutex_;                 // threads take turns in calling MPI
+  bool threads_ = false;             // there may be some
   MPI_Comm beside_ = MPI_COMM_NULL;  // for words that are no part of the work
   std::chrono::duration<double> patience_{0.0};
   std::function<void(std::span<const int>)> tell_;
@@ -142,7 +193,7 @@ MpiWorld::MpiWorld() : exceptions_(std::uncaught_exceptions()) {
   MPI_Initialized(&already);
   if (already) throw std::logic_error("MPI is already running: a program has one MpiWorld");
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   started_ = true;
   transport_ = std::make_unique<MpiTransport>(MPI_COMM_WORLD);
 }
@@ -156,6 +207,14 @@ MpiWorld::~MpiWorld() {
 #endif
   MPI_Finalize();
 }
+
+std::unique_ptr<Transport> ranks_of(int communicator) {
+  MPI_Comm group = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_Comm_f2c(static_cast<MPI_Fint>(communicator)), &group);
+  return std::make_unique<MpiTransport>(group);
+}
+
+int world_communicator() { return static_cast<int>(MPI_Comm_c2f(MPI_COMM_WORLD)); }
 
 std::unique_ptr<Transport> first_ranks(int count) {
   int started = 0, rank = 0;
