@@ -156,12 +156,12 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
 /// Which modules each rank has, in words.
 std::vector<std::string> work_of_ranks(Workshop& workshop) {
   constexpr std::size_t kMost = 8;
-  const std::vector<int> leaves = workshop.tree().leaves();
+  const std::vector<int>& leaves = workshop.leaves();
   std::vector<std::string> work;
   for (int rank = 0; rank < workshop.transport().size(); ++rank) {
     std::vector<std::string> names;
     for (int leaf = workshop.placement().begin(rank); leaf < workshop.placement().end(rank); ++leaf)
-      names.push_back(workshop.plan().modules[static_cast<std::size_t>(leaves[static_cast<std::size_t>(leaf)])].name);
+      names.push_back(workshop.plan().module_name(leaves[static_cast<std::size_t>(leaf)]));
     const std::size_t all = names.size();
     names.resize(std::min(all, kMost));
     work.push_back(all == 0 ? "no modules"
@@ -190,9 +190,9 @@ class Writing {
     });
     // Not before it is clear that there will be a run: a rank that refuses it has not died.
     const bool is_process = job_.options.settings.thread_count() == 1;
-    if (ready.modules != nullptr && is_process) {
+    if (ready.modules != nullptr) {
       const std::vector<std::string> work = work_of_ranks(ready.modules->workshop());
-      watch_ranks(ready.transport, work, advice_after_death(job_));
+      if (is_process) watch_ranks(ready.transport, work, advice_after_death(job_));
       if (const auto& seconds = job_.options.rank_timeout)
         watch_silence(ready.transport, parse_positive(*seconds, "--rank-timeout"), work, advice_after_death(job_));
     }

@@ -42,7 +42,12 @@ class Planner {
     add_inputs();
     plan_.inputs = spec_.inputs;
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
-    plan_.nest = nest(-1);
+    std::vector<std::vector<int>> inner_of(spec_.modules.size() + 1);
+    for (std::size_t m = 0; m < spec_.modules.size(); ++m) {
+      const int parent = spec_.modules[m].parent;
+      (parent < 0 ? inner_of.back() : inner_of[at(parent)]).push_back(static_cast<int>(m));
+    }
+    plan_.nest = nest(-1, inner_of);
     if (!plan_.settings.tolerance_in_metres) plan_.settings.constraint_tolerance *= std::max(kShortest, longest_distance());
     return std::move(plan_);
   }
@@ -353,12 +358,12 @@ class Planner {
     module.port_count = static_cast<int>(ports_[m].size());
   }
 
-  Nest nest(int holder) {
+  /// `inner_of`: the nests in each, of the whole last.
+  Nest nest(int holder, const std::vector<std::vector<int>>& inner_of) {
     Nest result;
     if (const auto own = module_of_nest_.find(holder); own != module_of_nest_.end()) result.modules.push_back(own->second);
-    for (std::size_t m = 0; m < spec_.modules.size(); ++m) {
-      if (spec_.modules[m].parent != holder) continue;
-      Nest inner = nest(static_cast<int>(m));
+    for (const int m : holder < 0 ? inner_of.back() : inner_of[at(holder)]) {
+      Nest inner = nest(m, inner_of);
       if (inner.nests.empty())
         result.modules.insert(result.modules.end(), inner.modules.begin(), inner.modules.end());
       else
@@ -394,6 +399,27 @@ std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
       for (std::size_t b = 0; b < a; ++b)
         if (coupling.ports[a].module != coupling.ports[b].module) add(coupling.ports[b], coupling.ports[a]);
   return pairs;
+}
+
+const ModulePlan& AssemblyPlan::module(int number) const {
+  if (is_whole()) return modules.at(at(number));
+  const auto found = std::ranges::lower_bound(kept_, number);
+  return modules[static_cast<std::size_t>(found - kept_.begin())];
+}
+
+std::string AssemblyPlan::module_name(int number) const {
+  const bool known = is_whole() || std::ranges::binary_search(kept_, number);
+  return known ? module(number).name : fmt::format("#{}", number + 1);
+}
+
+void AssemblyPlan::keep_modules(std::vector<int> numbers) {
+  std::ranges::sort(numbers);
+  std::vector<ModulePlan> left;
+  for (const int number : numbers) left.push_back(std::move(modules[at(number)]));
+  whole_count_ = static_cast<int>(modules.size());
+  modules = std::move(left);
+  kept_ = std::move(numbers);
+  nest = {};
 }
 
 AssemblyPlan plan_assembly(const Spec& spec) {

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 #include "linkwork/dynamics/integrator.h"
 #include "linkwork/integrators/runge_kutta.h"
 #include "linkwork/model/settable_input.h"
 #include "linkwork/modules/glues/catalog.h"
+#include "linkwork/modules/scheme.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork {
@@ -23,6 +25,12 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 constexpr double kNearlySingular = 1e-5;
 /// Steps whose iterations are kept for the summary.
 constexpr std::size_t kMostHistory = 1000;
+
+Placement placed_by_weight(const AssemblyPlan& plan, const std::vector<int>& leaves, int ranks) {
+  std::vector<double> cost;
+  for (const int module : leaves) cost.push_back(plan.modules[at(module)].weight);
+  return place(cost, ranks);
+}
 
 const GlueEntry& find_glue(const Choice& choice) {
   std::vector<CatalogInfo> infos;
@@ -68,11 +76,7 @@ AssemblySystem::AssemblySystem(AssemblyPlan plan, const Choice& glue, Transport&
                                  entry_.info.name, plan_.couplings.front().name),
                      "glue \"hierarchical\", or \"none\"");
   choose_integrator();
-  const bool nested = !options_.contains("nesting") || options_.at("nesting") != 0.0;
-  std::vector<double> weights;
-  for (const ModulePlan& module : plan_.modules) weights.push_back(module.weight);
-  tree_ = make_group_tree(plan_.nest, weights, plan_.joined(), !nested);
-  place_modules();
+  plan_modules();
   check_modules();
   glue_ = entry_.make(*workshop_, options_);
   rows_ = std::make_unique<AssemblyRows>(*workshop_, *glue_);
@@ -135,18 +139,45 @@ void AssemblySystem::check_modules() {
                      "glue \"hierarchical\" or \"compliance\"");
 }
 
+/// Where modules and groups are. With many ranks each keeps its own part of the plan, before it hears of others: then there is no
+/// time at which all of them have the whole.
+void AssemblySystem::plan_modules() {
+  for (std::size_t c = 0; c < plan_.connections.size(); ++c) plan_.connections[c].number = static_cast<int>(c);
+  const auto option = [&](const char* name, double otherwise) { return options_.contains(name) ? options_.at(name) : otherwise; };
+  std::vector<double> weights;
+  for (const ModulePlan& module : plan_.modules) weights.push_back(module.weight);
+  const GroupTree tree = make_group_tree(plan_.nest, weights, plan_.joined(), option("nesting", 1.0) == 0.0);
+  leaves_ = tree.leaves();
+  const double is_tree = option("tree", -1.0);
+  if (entry_.traits.needs_own_part_only && plan_.couplings.empty() && !plan_.watched && is_tree != 0.0 &&
+      transport_.size() >= plan_.keeps_whole_below) {
+    const Placement placement = placed_by_weight(plan_, leaves_, transport_.size());
+    const int rank = transport_.rank();
+    groups_ = plan_groups(plan_, tree, placement, rank, Scheme::kTree);
+    keep_own_part(plan_, groups_, {leaves_.begin() + placement.begin(rank), leaves_.begin() + placement.end(rank)});
+    make_modules(placement);
+    return;
+  }
+  place_modules();
+  const Scheme scheme = is_tree == 1.0   ? Scheme::kTree
+                        : is_tree == 0.0 ? Scheme::kOneExchange
+                                         : cheaper_scheme(transport_, plan_.module_count());
+  groups_ = plan_groups(plan_, tree, workshop_->placement(), transport_.rank(), scheme);
+}
+
+/// First by weight, then by what modules are measured to cost, if that promises much.
 void AssemblySystem::place_modules() {
-  std::vector<double> cost;
-  for (const int module : tree_.leaves()) cost.push_back(plan_.modules[at(module)].weight);
-  make_modules(place(cost, transport_.size()));
+  constexpr double kMuchBetter = 0.95;
+  make_modules(placed_by_weight(plan_, leaves_, transport_.size()));
   if (transport_.size() == 1) return;
-  const Placement better = place(measured_costs(*workshop_, start_), transport_.size());
-  if (better.ends != workshop_->placement().ends) make_modules(better);
+  const std::vector<double> cost = measured_costs(*workshop_, start_);
+  const Placement better = place(cost, transport_.size());
+  if (most_expensive(better, cost) < kMuchBetter * most_expensive(workshop_->placement(), cost)) make_modules(better);
 }
 
 /// At their start.
 void AssemblySystem::make_modules(const Placement& placement) {
-  workshop_ = std::make_unique<Workshop>(plan_, tree_, placement, transport_);
+  workshop_ = std::make_unique<Workshop>(plan_, leaves_, groups_, placement, transport_);
   start_.resize(workshop_->modules().size());
   for (std::size_t i = 0; i < start_.size(); ++i) workshop_->modules()[i].module->start(start_[i]);
   x_ = rates_ = normalized_ = start_;
@@ -228,10 +259,7 @@ void AssemblySystem::normalize(VecX<double>& y) const {
 
 double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) {
   const Settings& settings = plan_.settings;
-  std::vector<double>& sums = error_sums_;
-  sums.assign(2 * plan_.modules.size(), 0.0);
-  error_ends_.clear();
-  for (const int end : workshop_->placement().ends) error_ends_.push_back(2 * end);
+  error_sums_.clear();
   Eigen::Index first = 0;
   for (const WorkingModule& module : workshop_->modules()) {
     double sum = 0.0;
@@ -239,14 +267,10 @@ double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& 
       const double weight = settings.atol + settings.rtol * std::max(std::abs(from[k]), std::abs(to[k]));
       sum += std::pow(error[k] / weight, 2);
     }
-    const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
-    sums[2 * leaf] = sum;
-    sums[2 * leaf + 1] = module.module->controlled_size();
+    error_sums_.push_back({sum, static_cast<double>(module.module->controlled_size())});
     first += module.module->state_size();
   }
-  workshop_->transport().gather(sums, error_ends_);
-  double sum = 0.0, count = 0.0;
-  for (std::size_t k = 0; k < sums.size(); k += 2) sum += sums[k], count += sums[k + 1];
+  const auto [sum, count] = glue_->add_up(error_sums_);
   return std::sqrt(sum / std::max(1.0, count));
 }
 
@@ -282,32 +306,41 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
 
 void AssemblySystem::find_rank(Summary& summary) {
   int inner_rank = 0, dof = 0;
-  std::string redundant;
-  std::vector<double> ranks(2 * plan_.modules.size(), 0.0);
+  std::string redundant;  // names, each after the place where it belongs
+  std::vector<double> ranks(2 * at(transport_.size()), 0.0);
   std::vector<int> ends;
-  for (const int end : workshop_->placement().ends) ends.push_back(2 * end);
+  for (int rank = 0; rank < transport_.size(); ++rank) ends.push_back(2 * (rank + 1));
   const int connection_rank = glue_->connection_rank();
+  double* const own = &ranks[2 * at(transport_.rank())];
   for (const WorkingModule& module : workshop_->modules()) {
-    const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
-    ranks[2 * leaf] = module.module->rank();
-    ranks[2 * leaf + 1] = module.module->dof();
-    for (const std::string& name : module.module->redundant()) redundant += name + "\n";
+    own[0] += module.module->rank();
+    own[1] += module.module->dof();
+    for (const std::string& name : module.module->redundant())
+      redundant += fmt::format("0 {} {}\n", workshop_->leaf_of(module.index), name);
   }
   workshop_->transport().gather(ranks, ends);
   for (std::size_t i = 0; i < ranks.size(); i += 2)
     inner_rank += static_cast<int>(ranks[i]), dof += static_cast<int>(ranks[i + 1]);
-  for (std::size_t c = 0; c < plan_.connections.size(); ++c) {
-    const Connection& connection = plan_.connections[c];
-    if (AssemblyRows::owner(*workshop_, connection.a, connection.b) != workshop_->rank()) continue;
+  for (const int c : groups_.connections) {
+    const Connection& connection = plan_.connections[at(c)];
     for (std::size_t r = 0; r < at(connection.row_count()); ++r)
-      if (glue_->results()[c].dependent[r]) redundant += fmt::format("{}.{}\n", connection.name, connection.row_names()[r]);
+      if (glue_->results()[at(c)].dependent[r])
+        redundant += fmt::format("1 {} {}.{}\n", connection.number, connection.name, connection.row_names()[r]);
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
     for (int r = 0; glue_->coupled()->is_owner(k) && r < coupling.row_count(); ++r)
-      if (coupling.dependent()[at(r)]) redundant += coupling.row_name(r) + "\n";
+      if (coupling.dependent()[at(r)]) redundant += fmt::format("2 {} {}\n", k, coupling.row_name(r));
   });
+  std::vector<std::tuple<int, int, std::string>> names;
   for (const std::string& text : gather_texts(workshop_->transport(), redundant))
-    for (std::string& name : lines_of(text)) summary.redundant.push_back(std::move(name));
+    for (const std::string& line : lines_of(text)) {
+      const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
+      names.emplace_back(std::stoi(line), std::stoi(line.substr(first)), line.substr(second + 1));
+    }
+  std::ranges::stable_sort(names, [](const auto& a, const auto& b) {
+    return std::pair(std::get<0>(a), std::get<1>(a)) < std::pair(std::get<0>(b), std::get<1>(b));
+  });
+  for (auto& [kind, number, name] : names) summary.redundant.push_back(std::move(name));
   summary.rank = inner_rank + connection_rank;
   summary.dof = dof - connection_rank;
 }
@@ -348,7 +381,7 @@ Status AssemblySystem::record(double t, const std::string& objection, std::vecto
   bool objects = !objection.empty();
   if (Status status = rows_->record(*workshop_, *glue_, t, objects, row); !status.ok()) return status;
   if (objects) return {objection.empty() ? "the first rank objects" : objection};
-  energies_ = rows_->energies();
+  if (is_first_rank()) energies_ = rows_->energies();
   return {};
 }
 
@@ -370,6 +403,8 @@ void AssemblySystem::gather(Remarks& remarks) {
 
 // --- save, go on
 
+std::size_t AssemblySystem::part_count() const { return at(plan_.module_count()) + plan_.couplings.size() + (watch_ ? 1 : 0); }
+
 /// Every rank sends what its modules and couplings are at, bit by bit: which it is, then sizes and numbers of state and memory.
 void AssemblySystem::save(const Moment& now, SavedRun& saved) {
   spread(now.y, x_);
@@ -385,14 +420,17 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
     if (!glue_->coupled()->is_owner(k)) return;
-    own.push_back(static_cast<double>(plan_.modules.size() + k));
+    own.push_back(static_cast<double>(at(plan_.module_count()) + k));
     add(std::vector<double>{});
     add(coupling.memory());
   });
   const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
-  saved.parts.resize(plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0));
+  saved.parts.resize(part_count());
   if (watch_) watch_->save(saved.switching, saved.parts.back().memory);
-  for (const std::string& text : gather_texts(transport_, bytes)) {
+  // A rank that has only its own part goes on with that.
+  std::vector<std::string> texts = plan_.is_whole() ? gather_texts(transport_, bytes) : collect_texts(transport_, bytes);
+  if (texts.empty()) texts = {bytes};
+  for (const std::string& text : texts) {
     std::vector<double> numbers(text.size() / sizeof(double));
     if (!text.empty()) std::memcpy(numbers.data(), text.data(), text.size());
     auto from = numbers.begin();
@@ -414,15 +452,15 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
 }
 
 bool AssemblySystem::accepts(const SavedRun& saved) {
-  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) &&
-              saved.glue.size() >= glue_->memory().size() && saved.summary.modules.has_value();
+  bool fits = saved.parts.size() == part_count() && saved.glue.size() >= glue_->memory().size() &&
+              saved.summary.modules.has_value() && (!is_first_rank() || saved.row.size() == columns().size());
   for (std::size_t i = 0; fits && i < start_.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     const SavedPart& part = saved.parts[at(module.index)];
     fits = std::ssize(part.x) == start_[i].size() && part.memory.size() == module.module->memory().size();
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
-    fits = fits && saved.parts[plan_.modules.size() + k].memory.size() == coupling.memory().size();
+    fits = fits && saved.parts[at(plan_.module_count()) + k].memory.size() == coupling.memory().size();
   });
   fits = fits && (!watch_ || watch_->accepts(saved.switching, saved.parts.back().memory));
   const std::vector<std::string> answers = gather_texts(transport_, fits ? "" : "no");
@@ -444,8 +482,8 @@ Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& 
   glue_ = entry_.make(*workshop_, options_);
   tell_inputs();
   glue_->set_memory(saved.glue);
-  for_each_coupling(
-      [&](std::size_t k, Coupling& coupling) { coupling.set_memory(saved.parts[plan_.modules.size() + k].memory); });
+  const std::span<const SavedPart> of_couplings = std::span(saved.parts).subspan(static_cast<std::size_t>(plan_.module_count()));
+  for_each_coupling([&](std::size_t k, Coupling& coupling) { coupling.set_memory(of_couplings[k].memory); });
   if (watch_) watch_->restore(saved.switching, saved.parts.back().memory, saved.t);
   account_ = *saved.summary.modules;
   notes_ = saved.glue_notes;
@@ -510,7 +548,7 @@ void AssemblySystem::finish(Summary& summary, double seconds) {
   summary.notes.insert(summary.notes.end(), notes_.begin(), notes_.end());
   for (const std::string& note : glue_->remarks()) summary.notes.push_back(note);
   GlueSummary account = account_;
-  account.modules = static_cast<int>(plan_.modules.size());
+  account.modules = plan_.module_count();
   const int ranks = workshop_->transport().size();
   for (int rank = 0; rank < ranks; ++rank)
     account.modules_of_rank.push_back(workshop_->placement().end(rank) - workshop_->placement().begin(rank));

@@ -77,6 +77,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   long evaluations() const override { return evaluations_; }
 
   void choose_integrator();
+  void plan_modules();
   void place_modules();
   void check_modules();
   void check_watch();
@@ -86,6 +87,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   template <class Visit>
   void for_each_coupling(Visit visit);
   void find_rank(Summary& summary);
+  std::size_t part_count() const;  // that are saved
   void keep_account();
   template <class Tell>
   void outside(Tell tell);
@@ -97,7 +99,8 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   const GlueEntry& entry_;
   Options options_;
   Transport& transport_;
-  GroupTree tree_;
+  std::vector<int> leaves_;  // modules in the order in which they are given to ranks
+  GroupPlan groups_;
   std::unique_ptr<Workshop> workshop_;
   std::unique_ptr<Glue> glue_;
   std::unique_ptr<AssemblyRows> rows_;
@@ -108,10 +111,9 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   mutable States normalized_;
   long evaluations_ = 0;
   double evaluated_at_ = 0.0;
-  std::optional<Energies> energies_;  // of the last row, until something else is evaluated
-  std::vector<double> error_sums_;    // of squares, and numbers, by module
-  std::vector<int> error_ends_;
-  std::vector<int> usual_ranks_;  // of this rank's modules, and of what it knows of the connections
+  std::optional<Energies> energies_;    // of the last row, until something else is evaluated
+  std::vector<PairOfSums> error_sums_;  // of squares, and numbers, by module of this rank
+  std::vector<int> usual_ranks_;        // of this rank's modules, and of what it knows of the connections
 
   std::map<std::string, std::optional<double>> inputs_;  // that were set
   GlueSummary account_;

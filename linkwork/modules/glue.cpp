@@ -23,6 +23,19 @@ Status Glue::step(double, double, const States&, const States&, States&) {
   throw std::logic_error("this glue leaves the time stepping to an integrator");
 }
 
+/// In the order of leaves.
+PairOfSums Glue::add_up(std::span<const PairOfSums> own) {
+  std::vector<double> all(2 * workshop_.leaves().size(), 0.0);
+  std::vector<int> ends;
+  for (const int end : workshop_.placement().ends) ends.push_back(2 * end);
+  double* to = all.data() + 2 * workshop_.placement().begin(workshop_.rank());
+  for (const PairOfSums& pair : own) to = std::ranges::copy(pair, to).out;
+  workshop_.transport().gather(all, ends);
+  PairOfSums sums{};
+  for (std::size_t k = 0; k < all.size(); k += 2) sums[0] += all[k], sums[1] += all[k + 1];
+  return sums;
+}
+
 DriftControl drift_control(const Settings& settings) {
   const auto& entry = chosen_entry(stabilizations(), settings.stabilization, "stabilization");
   DriftControl control;
@@ -46,14 +59,19 @@ DriftControl drift_control(const Settings& settings) {
   return control;
 }
 
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x) {
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
+                                bool* moved) {
   constexpr int kMostIterations = 10;
-  const double good_enough = 0.01 * drift.tolerance;
+  const double good_enough = DriftControl::kGoodEnough * drift.tolerance;
   double before = drift.positions ? std::numeric_limits<double>::infinity() : 0.0;
   Level level = drift.positions ? Level::kPosition : Level::kVelocity;
+  bool is_first = true;
   for (int i = 0;;) {
     if (Status status = hierarchy.up(t, x, level); !status.ok()) return status;
     const AssemblyErrors& errors = hierarchy.errors();
+    if (is_first && moved != nullptr) *moved = drift.is_due(errors);
+    if (is_first && !drift.is_due(errors)) return {};
+    is_first = false;
     const bool can_improve = errors.position > good_enough && errors.position <= 0.5 * before && i < kMostIterations;
     if (level == Level::kPosition && can_improve) {
       before = errors.position;
@@ -70,7 +88,7 @@ Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const 
     if (drift.positions && errors.position > drift.tolerance) {
       const std::string worst = errors.worst_module < 0
                                     ? "a connection between modules"
-                                    : fmt::format("module '{}'", workshop.plan().modules[at(errors.worst_module)].name);
+                                    : fmt::format("module '{}'", workshop.plan().module_name(errors.worst_module));
       return {fmt::format(
           "the constraints cannot all be met: {} is off by {:.3g}; they contradict one another, or the mechanism has come to "
           "the end of its reach",
@@ -88,7 +106,7 @@ Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const 
   }
 }
 
-PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop.tree().leaves()) {
+PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop.leaves()) {
   const AssemblyPlan& plan = workshop.plan();
   for (const ModulePlan& module : plan.modules) motion_.emplace_back(at(module.port_count));
   int size = 0;

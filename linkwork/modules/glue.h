@@ -17,14 +17,15 @@ namespace linkwork {
 class Glue {
  public:
   struct Traits {
-    bool exact = true;             // accelerations are those of the system in one piece, to rounding
-    bool adaptive = true;          // works with integrators that choose their steps
-    bool own_steps = false;        // does the time stepping itself: step() instead of evaluate()
-    bool uses_tableau = false;     // ... with the stages of the chosen Runge-Kutta method
-    bool needs_equations = false;  // modules must show their equations of motion
-    bool takes_couplings = false;  // what lies between modules may be more than constraints of two frames and springs,
-                                   // and things may come and go
-    std::string exposes;           // what a module has to show, in words
+    bool exact = true;                 // accelerations are those of the system in one piece, to rounding
+    bool adaptive = true;              // works with integrators that choose their steps
+    bool own_steps = false;            // does the time stepping itself: step() instead of evaluate()
+    bool uses_tableau = false;         // ... with the stages of the chosen Runge-Kutta method
+    bool needs_equations = false;      // modules must show their equations of motion
+    bool takes_couplings = false;      // what lies between modules may be more than constraints of two frames and springs,
+                                       // and things may come and go
+    bool needs_own_part_only = false;  // a rank need not know of modules and connections that are not its own
+    std::string exposes;               // what a module has to show, in words
   };
 
   explicit Glue(Workshop& workshop)
@@ -50,7 +51,7 @@ class Glue {
   virtual double weakest() const { return 1.0; }
   /// Independent rows of the connections, at the last evaluated state. All ranks call it.
   virtual int connection_rank() = 0;
-  /// Of them, those that this rank knows of.
+  /// The same, without asking others.
   virtual int own_rank() const { return 0; }
   /// Of a dependent row that asks for another acceleration than those it depends on: in words, or empty.
   virtual std::string contradiction() const { return {}; }
@@ -65,6 +66,9 @@ class Glue {
   virtual void set_memory(const std::vector<double>& /*memory*/) {}
   /// The hierarchy that has the couplings; null: there are none.
   virtual Hierarchy* coupled() { return nullptr; }
+  /// The sum of what all modules have, given those of this rank, in an order that does not depend on who has what. All ranks get
+  /// it.
+  virtual PairOfSums add_up(std::span<const PairOfSums> own);
   /// Other things are in force in modules and couplings from here on. All ranks call it.
   virtual void modes_changed() {}
   /// Numbers that a module shows of itself in an evaluation, all modules together.
@@ -88,13 +92,20 @@ struct DriftControl {
   double on_rate = 0.0, on_phi = 0.0;
   bool positions = false, velocities = false;  // which states are moved
   double tolerance = 1e-10;
+  double due = kGoodEnough;  // states are moved when errors exceed this share of the tolerance
+
+  static constexpr double kGoodEnough = 0.01;  // share of the tolerance that they are moved to
+  bool is_due(const AssemblyErrors& errors) const {
+    return (positions && errors.position > due * tolerance) || (velocities && errors.velocity > due * tolerance * errors.speed);
+  }
 };
 /// What the settings ask for. Throws InputError for a stabilization that works in one piece only.
 DriftControl drift_control(const Settings& settings);
 
 /// Moves states onto the constraints of modules and joints together, by the smallest change in the mass metric: positions by
-/// Newton's method, then velocities.
-Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x);
+/// Newton's method, then velocities. `moved`: whether that was due.
+Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
+                                bool* moved = nullptr);
 
 /// Exchanges the motion of all ports that take part in joints and springs: what glues need that work on motions alone.
 class PortBoard {

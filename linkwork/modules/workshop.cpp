@@ -18,14 +18,19 @@ double since(Clock::time_point before) { return std::chrono::duration<double>(Cl
 
 }  // namespace
 
-Workshop::Workshop(const AssemblyPlan& plan, const GroupTree& tree, Placement placement, Transport& transport)
-    : plan_(plan), tree_(tree), placement_(std::move(placement)), transport_(transport), leaf_of_(plan.modules.size()) {
-  const std::vector<int> leaves = tree.leaves();
+Workshop::Workshop(const AssemblyPlan& plan, const std::vector<int>& leaves, const GroupPlan& groups, Placement placement,
+                   Transport& transport)
+    : plan_(plan),
+      leaves_(leaves),
+      groups_(groups),
+      placement_(std::move(placement)),
+      transport_(transport),
+      leaf_of_(leaves.size()) {
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
     leaf_of_[static_cast<std::size_t>(leaves[leaf])] = static_cast<int>(leaf);
   for (int leaf = placement_.begin(rank()); leaf < placement_.end(rank()); ++leaf) {
     const int index = leaves[static_cast<std::size_t>(leaf)];
-    modules_.emplace_back(index, plan.modules[static_cast<std::size_t>(index)]);
+    modules_.emplace_back(index, plan.module(index));
   }
 }
 
@@ -82,7 +87,7 @@ void Workshop::advance(Level level, States& out) {
 
 std::vector<double> measured_costs(Workshop& workshop, const States& x) {
   constexpr int kRepetitions = 5;
-  std::vector<double> cost(workshop.plan().modules.size(), 0.0);
+  std::vector<double> cost(workshop.leaves().size(), 0.0);
   const int first = workshop.placement().begin(workshop.rank());
   for (std::size_t i = 0; i < workshop.modules().size(); ++i) {
     WorkingModule& at = workshop.modules()[i];

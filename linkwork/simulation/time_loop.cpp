@@ -25,7 +25,7 @@ TimeLoop::TimeLoop(std::unique_ptr<MovingSystem> system)
     : system_(std::move(system)), settings_(system_->settings()), now_(system_->begin()), h_(settings_.step) {
   equations_ = &system_->equations();
   make_integrator();
-  chosen_ = ColumnChoice(settings_).among(system_->columns());
+  if (!system_->columns().empty()) chosen_ = ColumnChoice(settings_).among(system_->columns());
   for (const std::size_t c : chosen_) columns_.push_back(system_->columns()[c]);
 }
 
@@ -169,7 +169,7 @@ SavedRun TimeLoop::save() {
 
 void TimeLoop::restore(const SavedRun& saved) {
   const bool on_grid = saved.grid == first_multiple_after(settings_.step, saved.t + 1e-9 * settings_.step) - 1;
-  if (!system_->accepts(saved) || !on_grid || saved.row.size() != system_->columns().size())
+  if (!system_->accepts(saved) || !on_grid || (system_->is_first_rank() && saved.row.size() != system_->columns().size()))
     throw InputError({}, fmt::format("what was saved is not of the model '{}'", summary_.model));
   called_ = Clock::now();
   wall_before_ = wall_restored_ = saved.wall_seconds;

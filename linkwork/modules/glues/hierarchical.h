@@ -14,9 +14,10 @@ class HierarchicalGlue : public Glue {
   Status project(double t, States& x) override;
   double weakest() const override { return hierarchy_.weakest(); }
   int connection_rank() override { return hierarchy_.total_rank(); }
-  int own_rank() const override { return hierarchy_.own_rank(); }
+  int own_rank() const override { return hierarchy_.total_rank(); }
   int numbers_exposed() const override { return hierarchy_.numbers_exposed(); }
   std::string contradiction() const override;
+  PairOfSums add_up(std::span<const PairOfSums> own) override { return hierarchy_.add_up(own); }
   Hierarchy* coupled() override { return &hierarchy_; }
   void modes_changed() override { loads_.lay_out(); }
 
@@ -26,8 +27,11 @@ class HierarchicalGlue : public Glue {
 
  private:
   Status solve(double t, const States& x, States& rates);
+  Status solve_projected(double t, States& x, States& rates);
 
   FrictionLoads loads_;
+  bool to_be_projected_ = false;  // the state that is evaluated next
+  int times_due_ = 0;             // in a row
 };
 
 }  // namespace linkwork

@@ -205,6 +205,77 @@ TEST(Plan, MakesCouplingsOfWhatReachesAcrossModules) {
   EXPECT_TRUE(plan_of("[[force]]\ntype = \"torque\"\njoint = \"a.j\"\nvalue = \"q.a.j\"\n").couplings.empty());
 }
 
+const Choice kOnce{"hierarchical", {{"tree", 0.0}}, {}}, kTree{"hierarchical", {{"tree", 1.0}}, {}};
+
+/// Which rank solves a group, and what a rank knows of the plan, makes no difference to the last bit.
+TEST(Schemes, GiveTheSameBits) {
+  for (const std::string& name : test::library_assemblies()) {
+    Spec spec = test::library_spec(name);
+    spec.settings.end = std::min(spec.settings.end, 0.02);
+    if (spec.settings.glue.name != "auto" && spec.settings.glue.name != "hierarchical") continue;
+    AssemblyPlan plan = test::started_plan(spec);
+    const test::Rows one = test::run_plan(plan, kOnce);
+    ASSERT_GT(one.rows.size(), 0U) << name;
+    for (const int threads : {2, 3, 5}) {
+      plan.keeps_whole_below = 16;
+      const test::Rows tree = test::run_plan(plan, kTree, threads), once = test::run_plan(plan, kOnce, threads);
+      plan.keeps_whole_below = 2;
+      const test::Rows parts = test::run_plan(plan, kTree, threads);
+      for (const test::Rows& rows : {once, tree, parts}) {
+        EXPECT_EQ(rows.columns, one.columns) << name << " on " << threads;
+        EXPECT_EQ(rows.rows, one.rows) << name << " on " << threads;
+        EXPECT_EQ(rows.summary.dof, one.summary.dof) << name;
+        EXPECT_EQ(rows.summary.rank, one.summary.rank) << name;
+        EXPECT_EQ(rows.summary.redundant, one.summary.redundant) << name;
+        EXPECT_EQ(rows.summary.status, one.summary.status) << name;
+        EXPECT_EQ(rows.summary.position_error_max, one.summary.position_error_max) << name;
+      }
+    }
+  }
+}
+
+/// Sums over modules decide about steps.
+TEST(Schemes, ChooseTheSameSteps) {
+  Spec spec = test::library_spec("chain_modules");
+  spec.settings.end = 0.05;
+  spec.settings.integrator = {"dopri45", {}, {}};
+  AssemblyPlan plan = test::started_plan(spec);
+  const test::Rows one = test::run_plan(plan, kOnce);
+  ASSERT_TRUE(one.summary.completed) << one.summary.status;
+  for (const int threads : {2, 3, 6})
+    for (const Choice& scheme : {kOnce, kTree})
+      for (const int below : {16, 2}) {
+        plan.keeps_whole_below = below;
+        const test::Rows rows = test::run_plan(plan, scheme, threads);
+        EXPECT_EQ(rows.rows, one.rows) << threads;
+        EXPECT_EQ(rows.summary.steps, one.summary.steps) << threads;
+      }
+}
+
+TEST(Schemes, TellOfTroubleOnAnyRank) {
+  Spec spec = test::library_spec("chain_modules");
+  spec.settings.end = 0.5;
+  spec.settings.step = 0.1;
+  spec.settings.output_every = 0.1;
+  AssemblyPlan plan = test::started_plan(spec);
+  const test::Rows one = test::run_plan(plan, kOnce);
+  EXPECT_FALSE(one.summary.completed);
+  for (const int below : {16, 2}) {
+    plan.keeps_whole_below = below;
+    const test::Rows tree = test::run_plan(plan, kTree, 4);
+    EXPECT_EQ(tree.summary.completed, one.summary.completed);
+    EXPECT_EQ(tree.summary.status, one.summary.status);
+  }
+}
+
+TEST(Schemes, RefuseColumnsThatAreNotThereOnAllRanks) {
+  Spec spec = test::library_spec("chain_modules");
+  spec.settings.columns = {"q.nobody"};
+  AssemblyPlan plan = test::started_plan(spec);
+  plan.keeps_whole_below = 2;
+  EXPECT_THROW(test::run_plan(plan, kTree, 3), InputError);
+}
+
 TEST(GroupTree, FollowsTheNestingAndHalvesLongRows) {
   const AssemblyPlan ring = plan_assembly(test::library_spec("ring_groups"));
   const GroupTree nested = make_group_tree(ring.nest, {1, 1, 1, 1}, ring.joined());

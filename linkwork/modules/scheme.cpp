@@ -1,0 +1,62 @@
+#include "linkwork/modules/scheme.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <vector>
+
+namespace linkwork {
+
+namespace {
+
+constexpr int kNumbers = 150;    // of a group with two ports that are joined further up
+constexpr int kForces = 20;      // on the way down
+constexpr double kGroup = 5e-6;  // s, to solve one
+constexpr int kRepetitions = 3;
+
+double exchange_once(Transport& transport, std::vector<double>& data, const std::vector<int>& ends) {
+  const double before = transport.seconds();
+  transport.gather(data, ends);
+  return transport.seconds() - before;
+}
+
+/// Up to the first rank and down again, through neighbours, neighbours of pairs and so on.
+double go_through_tree(Transport& transport, std::vector<double>& data) {
+  const int rank = transport.rank(), size = transport.size();
+  const std::span up(data.data(), std::size_t{kNumbers}), down(data.data(), std::size_t{kForces});
+  const double before = transport.seconds();
+  int step = 1;
+  for (; step < size && rank % (2 * step) == 0; step *= 2)
+    if (rank + step < size) transport.receive(up, rank + step, 0);
+  if (rank != 0) {
+    transport.send(up, rank - step, 0);
+    transport.receive(down, rank - step, 0);
+  }
+  for (step /= 2; step >= 1; step /= 2)
+    if (rank + step < size) transport.send(down, rank + step, 0);
+  return transport.seconds() - before;
+}
+
+}  // namespace
+
+Scheme cheaper_scheme(Transport& transport, int modules) {
+  const int busy = std::min(transport.size(), modules);
+  if (busy <= 2) return Scheme::kOneExchange;
+  std::vector<double> data(static_cast<std::size_t>(kNumbers * transport.size()), 0.0);
+  std::vector<int> ends;
+  for (int r = 1; r <= transport.size(); ++r) ends.push_back(kNumbers * r);
+  double once = std::numeric_limits<double>::infinity(), tree = once;
+  for (int k = 0; k < kRepetitions; ++k) {
+    transport.wait_for_all();
+    once = std::min(once, exchange_once(transport, data, ends));
+    transport.wait_for_all();
+    tree = std::min(tree, go_through_tree(transport, data));
+  }
+  once += kGroup * (busy - 1);
+  tree += kGroup * std::bit_width(static_cast<unsigned>(busy - 1));
+  double is_tree = tree < once ? 1.0 : 0.0;
+  transport.broadcast({&is_tree, 1}, 0);
+  return is_tree != 0.0 ? Scheme::kTree : Scheme::kOneExchange;
+}
+
+}  // namespace linkwork
