@@ -5,12 +5,13 @@
 //   linkwork_bench_scale plan MODULES RANKS               only times the planning
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -70,9 +71,12 @@ AssemblyPlan chain(int modules, int cells, double scheme) {
   return plan;
 }
 
+/// Of the process; <malloc.h>, which knows of the heap alone, does not go with SimGrid's headers.
 double megabytes_in_use() {
-  const auto info = mallinfo2();
-  return 1e-6 * static_cast<double>(info.uordblks + info.hblkhd);
+  std::ifstream file("/proc/self/statm");
+  double size = 0.0, resident = 0.0;
+  file >> size >> resident;
+  return 1e-6 * resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 /// How long it takes to plan for the first of many ranks.
