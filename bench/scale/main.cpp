@@ -4,13 +4,14 @@
 //   linkwork_bench_scale MODULES CELLS STEPS     3 CELLS + 1 bodies in a module
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -69,9 +70,12 @@ AssemblyPlan chain(int modules, int cells) {
   return plan;
 }
 
+/// Of the process; <malloc.h>, which knows of the heap alone, does not go with SimGrid's headers.
 double megabytes_in_use() {
-  const auto info = mallinfo2();
-  return 1e-6 * static_cast<double>(info.uordblks + info.hblkhd);
+  std::ifstream file("/proc/self/statm");
+  double size = 0.0, resident = 0.0;
+  file >> size >> resident;
+  return 1e-6 * resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 /// Of the cluster: SimGrid gives its own clock to programs that ask the system.
