@@ -16,20 +16,20 @@ std::unique_ptr<EquationsOfMotion> exact_equations(const Model& model) {
   return make_equations(model, choose_methods(model, assemble(model, report), false));
 }
 
-std::shared_ptr<const Model> with_exact_methods(const Model& model) {
+std::shared_ptr<const Model> with_exact_methods(const Model& model, bool projects) {
   auto exact = std::make_shared<Model>(model);
   Settings& settings = exact->settings;
   settings.coordinates = {"TA", {}, {}};
   settings.formulation = {"auto", {}, {}};
-  settings.stabilization = {"none", {}, {}};
+  settings.stabilization = {projects ? "projection" : "none", {}, {}};
   settings.integrator = {"rk4", {}, {}};
   return exact;
 }
 
 }  // namespace
 
-Evaluator::Evaluator(std::shared_ptr<const Model> model)
-    : model_(with_exact_methods(*model)),
+Evaluator::Evaluator(std::shared_ptr<const Model> model, bool projects)
+    : model_(with_exact_methods(*model, projects)),
       names_(*model_),
       equations_(exact_equations(*model_)),
       kinematics_(names_, equations_->system()),

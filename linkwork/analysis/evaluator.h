@@ -15,13 +15,15 @@ namespace linkwork {
 /// The equations of motion of a model in tree coordinates, ready for any state.
 class Evaluator {
  public:
-  explicit Evaluator(std::shared_ptr<const Model> model);
+  /// projects: its equations can move states onto the constraints (EquationsOfMotion::project).
+  explicit Evaluator(std::shared_ptr<const Model> model, bool projects = false);
 
   const Model& model() const { return *model_; }
   const ModelNames& names() const { return names_; }
   const SystemKinematics& kinematics() const { return kinematics_; }
   EquationsOfMotion& equations() { return *equations_; }
   System& system() { return equations_->system(); }
+  const System& system() const { return equations_->system(); }
   const Solution& solution() const { return equations_->solution(); }
   const State& state() const { return state_; }
 
@@ -31,6 +33,9 @@ class Evaluator {
   void evaluate(const State& state, const std::map<std::string, double>& inputs);
   /// With values of all inputs that can be set, in their order.
   void evaluate(const State& state, const VecX<double>& inputs);
+  /// With inputs as they were set in the system.
+  void evaluate(const State& state) { solve(state); }
+  const Derivative& rates() const { return rates_; }
   /// Positions in Model::inputs of those that can be set.
   const std::vector<int>& settable() const { return settable_; }
   /// Everything as evaluate() left it, for what needs to write into the same places.

@@ -24,6 +24,17 @@ void for_each_turn(const Tree& tree, Visit visit) {
   }
 }
 
+/// The place in q of the position whose rate is the given velocity; -1 where a joint turns in space.
+int position_of(const Tree& tree, int v) {
+  for (const Node& node : tree.nodes) {
+    const int simple = node.kind == NodeKind::kSpherical ? 0
+                       : node.kind == NodeKind::kFree    ? 3
+                                                         : linkwork::velocity_count(node.kind);
+    if (v >= node.v && v < node.v + simple) return node.q + v - node.v;
+  }
+  return -1;
+}
+
 Mat3<double> rotation(const VecX<double>& q, int first) {
   return Eigen::Quaterniond(q[first], q[first + 1], q[first + 2], q[first + 3]).normalized().toRotationMatrix();
 }
@@ -35,7 +46,8 @@ ReducedMotion::Split ReducedMotion::split(bool positions) {
   System& system = evaluator_.system();
   MatX<double> A = system.jacobian(), bounds = system.jacobian_bounds();
   for (int row = 0; row < m.row_count(); ++row)
-    if (!system.is_active(row) || (positions && !m.rows[static_cast<std::size_t>(row)].holonomic)) {
+    if (const ConstraintRow& of = m.rows[static_cast<std::size_t>(row)];
+        !system.is_active(row) || (positions && !of.holonomic) || (rows_ == Rows::kPermanent && of.switched)) {
       A.row(row).setZero();
       bounds.row(row).setZero();
     }
@@ -48,11 +60,15 @@ ReducedMotion::Split ReducedMotion::split(bool positions) {
   return split;
 }
 
-void ReducedMotion::begin(const State& state, const Modes* modes) {
+void ReducedMotion::begin(const State& state, const Modes* modes, Rows rows) {
+  rows_ = rows;
   derivatives_known_ = false;
   evaluator_.set_modes(modes);
-  evaluator_.evaluate(state, std::map<std::string, double>());
-  base_ = evaluator_.state();
+  if (rows == Rows::kInForce)
+    evaluator_.evaluate(state, std::map<std::string, double>());
+  else
+    evaluator_.evaluate(state);
+  base_ = guess_ = evaluator_.state();
   inputs_.resize(input_count());
   for (int k = 0; k < input_count(); ++k)
     inputs_[k] = evaluator_.system().input(evaluator_.settable()[static_cast<std::size_t>(k)]).value;
@@ -62,8 +78,48 @@ void ReducedMotion::begin(const State& state, const Modes* modes) {
   for (int k = 0; k < velocity_count(); ++k)
     origin_[position_count() + k] = base_.v[velocities_.independent[static_cast<std::size_t>(k)]];
   for (int k = 0; k < state_count(); ++k) origin_[position_count() + velocity_count() + k] = evaluator_.system().user_state(k);
-  base_ = state_at(origin_);
-  rates(origin_);
+  base_ = guess_ = state_at(origin_);
+  rows_ == Rows::kInForce ? rates(origin_) : rates_as_set(origin_);
+}
+
+ReducedMotion::Saved ReducedMotion::save() const { return {base_, guess_, positions_, velocities_, origin_, inputs_}; }
+
+void ReducedMotion::restore(const Saved& saved, const Modes* modes) {
+  rows_ = Rows::kPermanent;
+  evaluator_.set_modes(modes);
+  base_ = saved.base, guess_ = saved.guess, positions_ = saved.positions, velocities_ = saved.velocities;
+  origin_ = saved.origin, inputs_ = saved.inputs;
+  derivatives_known_ = false;
+}
+
+void ReducedMotion::move_origin(const VecX<double>& x) {
+  derivatives_known_ = false;
+  base_ = guess_ = State(state_at(x));
+  origin_ = x;
+  origin_.head(position_count()).setZero();
+  for (int k = 0; k < input_count(); ++k)
+    inputs_[k] = evaluator_.system().input(evaluator_.settable()[static_cast<std::size_t>(k)]).value;
+}
+
+bool ReducedMotion::is_turn(int position) const {
+  return position_of(model().tree, positions_.independent[static_cast<std::size_t>(position)]) < 0;
+}
+
+VecX<double> ReducedMotion::reference() const {
+  VecX<double> reference = VecX<double>::Zero(size());
+  for (int k = 0; k < position_count(); ++k)
+    if (!is_turn(k)) reference[k] = base_.q[position_of(model().tree, positions_.independent[static_cast<std::size_t>(k)])];
+  return reference;
+}
+
+double ReducedMotion::dependence() {
+  const VecX<double>& unit = model().units.velocity;
+  const MatX<double> N = free_directions();
+  double most = 0.0;
+  for (const int row : velocities_.dependent)
+    for (Eigen::Index k = 0; k < N.cols(); ++k)
+      most = std::max(most, std::abs(N(row, k)) * unit[velocities_.independent[static_cast<std::size_t>(k)]] / unit[row]);
+  return most;
 }
 
 std::vector<std::string> ReducedMotion::names() const {
@@ -103,7 +159,7 @@ const State& ReducedMotion::state_at(const VecX<double>& x) {
   constexpr double kRounding = 1e-14;
   System& system = evaluator_.system();
   const VecX<double>& unit = model().units.velocity;
-  state_ = base_;
+  state_ = guess_;
   VecX<double> change(model().tree.nv);
   double moved = 1.0, before = INFINITY;
   for (int iteration = 0; iteration < kMost && (moved > kRounding || iteration < 2); ++iteration) {
@@ -114,6 +170,13 @@ const State& ReducedMotion::state_at(const VecX<double>& x) {
       const int c = positions_.independent[static_cast<std::size_t>(k)];
       change[c] = x[k] - now[c];
     }
+    for_each_turn(model().tree, [&](int q, int v) {  // of whole turns far from where x is counted from
+      const bool whole = std::ranges::count_if(positions_.independent, [&](int c) { return c >= v && c < v + 3; }) == 3;
+      if (!whole) return;
+      const Mat3<double> turned = rotation(base_.q, q).transpose() * rotation(state_.q, q);
+      const Mat3<double> by_turn = so3_log_rate(so3_log(turned)) * turned;
+      change.segment<3>(v) = by_turn.partialPivLu().solve(Vec3<double>(change.segment<3>(v)));
+    });
     if (!positions_.rows.empty()) {
       const MatX<double>& A = system.jacobian();
       const VecX<double> right = -system.terms().phi(positions_.rows) - A(positions_.rows, Eigen::all) * change;
@@ -144,7 +207,24 @@ const State& ReducedMotion::state_at(const VecX<double>& x) {
 
 VecX<double> ReducedMotion::rates(const VecX<double>& x, const VecX<double>& inputs) {
   evaluator_.evaluate(state_at(x), inputs);
-  const State& at = evaluator_.state();
+  return rates_of(evaluator_);
+}
+
+VecX<double> ReducedMotion::rates_as_set(const VecX<double>& x) {
+  evaluator_.evaluate(state_at(x));
+  return rates_of(evaluator_);
+}
+
+VecX<double> ReducedMotion::coordinates_of(const State& state) const {
+  VecX<double> x(size());
+  x.head(position_count()) = displacement(state)(positions_.independent);
+  x.segment(position_count(), velocity_count()) = state.v(velocities_.independent);
+  x.tail(state_count()) = state.z.head(state_count());
+  return x;
+}
+
+VecX<double> ReducedMotion::rates_of(const Evaluator& evaluator) const {
+  const State& at = evaluator.state();
   VecX<double> moves = at.v;
   for_each_turn(model().tree, [&](int q, int v) {
     const Mat3<double> turned = rotation(base_.q, q).transpose() * rotation(at.q, q);
@@ -152,8 +232,8 @@ VecX<double> ReducedMotion::rates(const VecX<double>& x, const VecX<double>& inp
   });
   VecX<double> rates(size());
   rates.head(position_count()) = moves(positions_.independent);
-  rates.segment(position_count(), velocity_count()) = evaluator_.solution().vdot(velocities_.independent);
-  evaluator_.system().state_rates(std::span(rates.data() + position_count() + velocity_count(), model().states.size()));
+  rates.segment(position_count(), velocity_count()) = evaluator.solution().vdot(velocities_.independent);
+  evaluator.system().state_rates(std::span(rates.data() + position_count() + velocity_count(), model().states.size()));
   return rates;
 }
 

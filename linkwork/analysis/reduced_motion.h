@@ -17,11 +17,14 @@ namespace linkwork {
 ///   phi(q) = 0 with q_I = q0_I + xi by Newton's method;  A_D v_D = u - A_I eta;  xdot = (xidot, vdot_I, zdot)
 class ReducedMotion {
  public:
-  explicit ReducedMotion(std::shared_ptr<const Model> model) : evaluator_(std::move(model)) {}
+  explicit ReducedMotion(std::shared_ptr<const Model> model, bool projects = false) : evaluator_(std::move(model), projects) {}
 
+  /// Which rows make coordinates dependent on others: those in force, or those of them that never come and go. With these the
+  /// number of free coordinates is the same whatever happens; the others then hold for rates only.
+  enum class Rows { kInForce, kPermanent };
   /// Begins at a state that meets the constraints in force (null: as the model starts), which is made to meet them to rounding.
-  /// Throws SimulationError if it is far from that.
-  void begin(const State& state, const Modes* modes = nullptr);
+  /// Inputs are as the model has them; with permanent rows as they were set. Throws SimulationError if it is far from that.
+  void begin(const State& state, const Modes* modes = nullptr, Rows rows = Rows::kInForce);
 
   int position_count() const { return static_cast<int>(positions_.independent.size()); }
   int velocity_count() const { return static_cast<int>(velocities_.independent.size()); }
@@ -40,6 +43,29 @@ class ReducedMotion {
   /// Everything evaluated at it: xdot.
   VecX<double> rates(const VecX<double>& x, const VecX<double>& inputs);
   VecX<double> rates(const VecX<double>& x) { return rates(x, inputs_); }
+  /// With inputs as they were set in the evaluator's system.
+  VecX<double> rates_as_set(const VecX<double>& x);
+  /// x of a state that meets the constraints, and its rates there as an evaluator of the same model has them.
+  VecX<double> coordinates_of(const State& state) const;
+  VecX<double> rates_of(const Evaluator& evaluator) const;
+
+  // To follow a motion: time, and where the search for positions begins, go with it.
+  void set_time(double t) { base_.t = guess_.t = t; }
+  void set_guess(const State& state) { guess_ = state; }
+  /// Derivatives are those at x from here on. Only if no joint turns in space: x is counted from there then.
+  void move_origin(const VecX<double>& x);
+  /// How much the dependent velocities change with the independent ones, in units of the mechanism, at most.
+  double dependence();
+  /// Where x is counted from, in absolute coordinates; 0 where a joint turns in space.
+  VecX<double> reference() const;
+  /// Whether a position of x is a part of a turn in space.
+  bool is_turn(int position) const;
+  /// Which coordinates are independent, as velocities: of positions, then of velocities.
+  const std::vector<int>& independent_positions() const { return positions_.independent; }
+  const std::vector<int>& independent_velocities() const { return velocities_.independent; }
+  struct Saved;
+  Saved save() const;
+  void restore(const Saved& saved, const Modes* modes);
   /// What the forces of the model do along the free velocities, at rest: zero at an equilibrium. After rates().
   VecX<double> free_forces();
   /// How all velocities follow from the independent ones.
@@ -65,11 +91,19 @@ class ReducedMotion {
   VecX<double> displacement(const State& state) const;
 
   Evaluator evaluator_;
-  State base_, state_;
+  Rows rows_ = Rows::kInForce;
+  State base_, guess_, state_;
   Split positions_, velocities_;
   VecX<double> origin_, inputs_;
   std::unique_ptr<AccelerationDerivatives> derivatives_;
   bool derivatives_known_ = false;
+};
+
+/// All that x means.
+struct ReducedMotion::Saved {
+  State base, guess;
+  Split positions, velocities;
+  VecX<double> origin, inputs;
 };
 
 }  // namespace linkwork

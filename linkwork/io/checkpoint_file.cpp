@@ -294,6 +294,25 @@ std::string checkpoint_text(const Checkpoint& checkpoint) {
   return fmt::format("{} {} {} {:016x}\n{}", kMark, kFormat, body.size(), checksum(body), body);
 }
 
+std::string saved_run_text(const SavedRun& run) {
+  Json json = written(run);
+  json["inputs"] = Json::object();
+  for (const auto& [name, value] : run.inputs) json["inputs"][name] = written(value);
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+SavedRun parse_saved_run(std::string_view text) {
+  SavedRun run;
+  try {
+    const Json json = parse_json(text);
+    read(json, run);
+    for (const auto& [name, value] : json.at("inputs").items()) read(value, run.inputs[name]);
+  } catch (const std::exception& error) {
+    throw InputError({}, fmt::format("what was saved is not as this program writes it: {}", error.what()));
+  }
+  return run;
+}
+
 Checkpoint parse_checkpoint(std::string_view text, const std::string& file) {
   const auto refuse = [&](const std::string& what, const std::string& expected = "") -> InputError {
     return expected.empty() ? InputError({file, 0, 0}, what) : InputError({file, 0, 0}, what, expected);

@@ -45,6 +45,10 @@ std::string checkpoint_text(const Checkpoint& checkpoint);
 /// that no run has. What depends on the model is checked by those who go on with it. `file` is for the message.
 Checkpoint parse_checkpoint(std::string_view text, const std::string& file);
 
+/// A run alone, inputs that were set included, and the same again. Throws InputError for a text that is none.
+std::string saved_run_text(const SavedRun& run);
+SavedRun parse_saved_run(std::string_view text);
+
 /// The text of such a file, of which only the first bytes are read if it does not begin like one. Throws InputError.
 std::string read_checkpoint_file(const std::filesystem::path& file);
 

@@ -22,10 +22,12 @@ LAYERS = [
     {"simulation"},
     {"modules"},
     {"analysis"},
+    {"fmi"},
     {"io"},
     {"drawing"},
     {"import"},
     {"front"},
+    {"fmu"},
 ]
 LAYER_OF = {folder: layer for layer, folders in enumerate(LAYERS) for folder in folders}
 ONLY_IN = {"mpi.h": "transport"}
