@@ -14,7 +14,8 @@ namespace linkwork::fmu {
 using Mode = FmuInstance::Mode;
 using Kind = FmuInstance::Kind;
 
-/// What both interfaces make of a failure: `kDiscard` for a point that cannot be evaluated, from which the importer can step back.
+/// What both interfaces make of a failure: `kDiscard` for a point that cannot be evaluated, from which the importer can step
+/// back.
 enum class Failure { kDiscard, kError };
 
 /// An instance, with the way to tell its importer.

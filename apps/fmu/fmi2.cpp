@@ -27,7 +27,8 @@ std::filesystem::path path_of(std::string_view location) {
   std::string path;
   const auto digit = [](char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; };
   for (std::size_t i = 0; i < location.size(); ++i) {
-    const bool escaped = location[i] == '%' && i + 2 < location.size() && std::isxdigit(static_cast<unsigned char>(location[i + 1])) &&
+    const bool escaped = location[i] == '%' && i + 2 < location.size() &&
+                         std::isxdigit(static_cast<unsigned char>(location[i + 1])) &&
                          std::isxdigit(static_cast<unsigned char>(location[i + 2]));
     path += escaped ? static_cast<char>(16 * digit(location[i + 1]) + digit(location[i + 2])) : location[i];
     if (escaped) i += 2;
@@ -179,7 +180,8 @@ LINKWORK_EXPORT fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate s
     std::memset(bytes + text.size(), ' ', size - text.size());
   });
 }
-LINKWORK_EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], std::size_t size, fmi2FMUstate* state) {
+LINKWORK_EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte bytes[], std::size_t size,
+                                                   fmi2FMUstate* state) {
   return guard(c, [&](Component&) {
     auto read = std::make_unique<FmuInstance::State>(FmuInstance::state_of(std::string(bytes, size)));
     delete static_cast<FmuInstance::State*>(*state);
@@ -299,5 +301,6 @@ LINKWORK_EXPORT fmi2Status fmi2GetStringStatus(fmi2Component c, fmi2StatusKind, 
   return guard(c, [](Component&) { return fmi2Discard; });
 }
 
-#define LINKWORK_AS_IN_STANDARD(Result, name, Arguments) static_assert(std::is_same_v<decltype(&fmi2##name), Result(*) Arguments>);
+#define LINKWORK_AS_IN_STANDARD(Result, name, Arguments) \
+  static_assert(std::is_same_v<decltype(&fmi2##name), Result(*) Arguments>);
 LINKWORK_FMI2_FUNCTIONS(LINKWORK_AS_IN_STANDARD)

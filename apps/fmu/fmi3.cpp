@@ -73,9 +73,10 @@ LINKWORK_EXPORT fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3S
 }
 
 LINKWORK_EXPORT fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3String resources, fmi3Boolean,
-                                                         fmi3Boolean logging, fmi3Boolean, fmi3Boolean, const fmi3ValueReference[],
-                                                         std::size_t, fmi3InstanceEnvironment environment,
-                                                         fmi3LogMessageCallback log, fmi3IntermediateUpdateCallback) {
+                                                         fmi3Boolean logging, fmi3Boolean, fmi3Boolean,
+                                                         const fmi3ValueReference[], std::size_t,
+                                                         fmi3InstanceEnvironment environment, fmi3LogMessageCallback log,
+                                                         fmi3IntermediateUpdateCallback) {
   return instantiate(name, token, resources, logging, environment, log, Kind::kCoSimulation);
 }
 
@@ -131,14 +132,14 @@ LINKWORK_EXPORT fmi3Status fmi3SetFloat64(fmi3Instance c, const fmi3ValueReferen
   });
 }
 
-#define LINKWORK_NO_VALUES(Type)                                                                                       \
-  LINKWORK_EXPORT fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference[], std::size_t n, fmi3##Type[],    \
-                                           std::size_t) {                                                              \
-    return refuse_type(c, n, #Type);                                                                                   \
-  }                                                                                                                    \
-  LINKWORK_EXPORT fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference[], std::size_t n,                  \
-                                           const fmi3##Type[], std::size_t) {                                          \
-    return refuse_type(c, n, #Type);                                                                                   \
+#define LINKWORK_NO_VALUES(Type)                                                                                          \
+  LINKWORK_EXPORT fmi3Status fmi3Get##Type(fmi3Instance c, const fmi3ValueReference[], std::size_t n, fmi3##Type[],       \
+                                           std::size_t) {                                                                 \
+    return refuse_type(c, n, #Type);                                                                                      \
+  }                                                                                                                       \
+  LINKWORK_EXPORT fmi3Status fmi3Set##Type(fmi3Instance c, const fmi3ValueReference[], std::size_t n, const fmi3##Type[], \
+                                           std::size_t) {                                                                 \
+    return refuse_type(c, n, #Type);                                                                                      \
   }
 LINKWORK_NO_VALUES(Float32)
 LINKWORK_NO_VALUES(Int8)
@@ -227,8 +228,12 @@ LINKWORK_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3Va
   return refuse(c, "adjoint derivatives are not given");
 }
 
-LINKWORK_EXPORT fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) { return refuse(c, "this FMU has no structural parameters"); }
-LINKWORK_EXPORT fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) { return refuse(c, "this FMU has no structural parameters"); }
+LINKWORK_EXPORT fmi3Status fmi3EnterConfigurationMode(fmi3Instance c) {
+  return refuse(c, "this FMU has no structural parameters");
+}
+LINKWORK_EXPORT fmi3Status fmi3ExitConfigurationMode(fmi3Instance c) {
+  return refuse(c, "this FMU has no structural parameters");
+}
 
 // --- states of the FMU
 
@@ -260,7 +265,8 @@ LINKWORK_EXPORT fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState st
     std::memset(bytes + text.size(), ' ', size - text.size());
   });
 }
-LINKWORK_EXPORT fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], std::size_t size, fmi3FMUState* state) {
+LINKWORK_EXPORT fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte bytes[], std::size_t size,
+                                                   fmi3FMUState* state) {
   return guard(c, [&](Component&) {
     const std::string text(reinterpret_cast<const char*>(bytes), size);
     auto read = std::make_unique<FmuInstance::State>(FmuInstance::state_of(text));
@@ -355,5 +361,6 @@ LINKWORK_EXPORT fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 from, fmi3Floa
   });
 }
 
-#define LINKWORK_AS_IN_STANDARD(Result, name, Arguments) static_assert(std::is_same_v<decltype(&fmi3##name), Result(*) Arguments>);
+#define LINKWORK_AS_IN_STANDARD(Result, name, Arguments) \
+  static_assert(std::is_same_v<decltype(&fmi3##name), Result(*) Arguments>);
 LINKWORK_FMI3_FUNCTIONS(LINKWORK_AS_IN_STANDARD)

@@ -1,5 +1,5 @@
-// In place of what needs libraries that an FMU cannot count on: the integrator IDA, loops in YAML (an FMU has model files only), and
-// KLU, whose part Eigen takes.
+// In place of what needs libraries that an FMU cannot count on: the integrator IDA, loops in YAML (an FMU has model files only),
+// and KLU, whose part Eigen takes.
 #include <Eigen/SparseLU>
 
 #include "linkwork/import/readers.h"

@@ -28,7 +28,6 @@ Command check_command(CLI::App& program);
 Command list_command(CLI::App& program);
 Command new_command(CLI::App& program);
 Command import_command(CLI::App& program);
-Command export_command(CLI::App& program);
 Command schema_command(CLI::App& program);
 Command report_command(CLI::App& program);
 Command view_command(CLI::App& program);

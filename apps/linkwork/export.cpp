@@ -1,17 +1,21 @@
+#include "apps/linkwork/export.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 
-#include "apps/linkwork/commands.h"
 #include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/terminal.h"
 #include "linkwork/fmu/fmu_export.h"
 
 namespace linkwork::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr const char* kFooter =
     R"(Writes the model as an FMU, a file that other programs simulate: inputs are its [[input]], outputs its [[sensor]], parameters its
@@ -27,12 +31,28 @@ struct Options {
   int fmi = 2;
 };
 
+/// Beside an installed program, or where it was built.
+fs::path binary() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  for (const fs::path& file : {program.parent_path() / LINKWORK_INSTALLED_FMU, fs::path(LINKWORK_BUILT_FMU)})
+    if (fs::is_regular_file(file, ignored)) return file.lexically_normal();
+  return {};
+}
+
 int export_model(const Options& options) {
   if (options.what != "fmu") throw unknown_name({}, "format", options.what, {"fmu"});
   FmuOptions how{.fmi = options.fmi};
   set_types(how, options.types);
-  if (fmu_binary().empty()) set_fmu_binary(program_file(LINKWORK_INSTALLED_FMU, LINKWORK_BUILT_FMU));
-  const Mechanism mechanism = load(options.model.file(), options.model.parameters(), options.model.import_options());
+  if (fmu_binary().empty()) set_fmu_binary(binary());
+  Parameters parameters;
+  for (const std::string& text : options.model.set) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      throw InputError({"--set", 0, 0}, fmt::format("'{}' sets nothing", text), "name=value, as in --set torque=0");
+    parameters.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  const Mechanism mechanism = load(options.model.file(), parameters, options.model.import_options());
   const std::string out = options.out.empty() ? model_identifier(mechanism.name()) + ".fmu" : options.out;
   const ExportedFmu exported = export_fmu(mechanism, out, how);
   const auto tell = [](const char* what, const std::vector<std::string>& names) {

@@ -90,15 +90,6 @@ void ModelArgument::set_import_texts(const std::vector<std::string>& texts) {
   }
 }
 
-Parameters ModelArgument::parameters() const {
-  Parameters parameters;
-  for (const std::string& text : set) {
-    const auto [name, value] = parse_assignment(text);
-    parameters.emplace_back(name, value);
-  }
-  return parameters;
-}
-
 Spec ModelArgument::read() const { return read(model_path(model), nullptr); }
 
 fs::path ModelArgument::path() const { return model_path(model); }
@@ -113,16 +104,13 @@ Spec ModelArgument::read(const fs::path& from, std::function<std::string(const f
 
 void set_ready_model_folder(const fs::path& folder) { given_ready_models = folder; }
 
-fs::path program_file(const fs::path& installed, const fs::path& built) {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  for (const fs::path& file : {program.parent_path() / installed, built})
-    if (fs::exists(file, ignored)) return file.lexically_normal();
-  return {};
-}
-
 fs::path ready_model_folder() {
-  return given_ready_models.empty() ? program_file(LINKWORK_INSTALLED_MODELS, LINKWORK_SOURCE_MODELS) : given_ready_models;
+  std::error_code ignored;
+  if (!given_ready_models.empty()) return given_ready_models;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  for (const fs::path& folder : {program.parent_path() / LINKWORK_INSTALLED_MODELS, fs::path(LINKWORK_SOURCE_MODELS)})
+    if (fs::is_directory(folder, ignored)) return folder.lexically_normal();
+  return {};
 }
 
 std::vector<ReadyModel> ready_models() {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "linkwork/front/mechanism.h"
 #include "linkwork/import/robot_file.h"
 #include "linkwork/model/spec.h"
 
@@ -29,18 +28,12 @@ struct ModelArgument {
   /// The same, wherever the program is started from.
   std::filesystem::path file() const;
   ImportOptions import_options() const;
-  /// What --set says.
-  Parameters parameters() const;
   /// What was said of robot files, as options; and the same again.
   std::vector<std::string> import_texts() const;
   void set_import_texts(const std::vector<std::string>& texts);
   /// Reads it with another way to get the texts of files.
   Spec read(const std::filesystem::path& from, std::function<std::string(const std::filesystem::path&)> load) const;
 };
-
-/// A file that comes with the program: `installed` is its path from the program's folder, `built` where it was built. Empty if
-/// it is in neither place.
-std::filesystem::path program_file(const std::filesystem::path& installed, const std::filesystem::path& built);
 
 /// A model that comes with the program.
 struct ReadyModel {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "apps/linkwork/commands.h"
+#include "apps/linkwork/export.h"
 #include "apps/linkwork/terminal.h"
 #include "linkwork/model/input_error.h"
 #include "linkwork/version.h"

@@ -45,90 +45,89 @@ using fmi3UnlockPreemptionCallback = void (*)();
 #define LINKWORK_FMI3_TYPES(X) \
   X(Float32) X(Float64) X(Int8) X(UInt8) X(Int16) X(UInt16) X(Int32) X(UInt32) X(Int64) X(UInt64) X(Boolean) X(String)
 
-#define LINKWORK_FMI3_VALUES(X, Type)                                                                                            \
-  X(fmi3Status, Get##Type, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3##Type[], std::size_t))                   \
+#define LINKWORK_FMI3_VALUES(X, Type)                                                                          \
+  X(fmi3Status, Get##Type, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3##Type[], std::size_t)) \
   X(fmi3Status, Set##Type, (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3##Type[], std::size_t))
 
-#define LINKWORK_FMI3_FUNCTIONS(X)                                                                                               \
-  X(const char*, GetVersion, (void))                                                                                             \
-  X(fmi3Status, SetDebugLogging, (fmi3Instance, fmi3Boolean, std::size_t, const fmi3String[]))                                   \
-  X(fmi3Instance, InstantiateModelExchange,                                                                                      \
-    (fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean, fmi3InstanceEnvironment, fmi3LogMessageCallback))             \
-  X(fmi3Instance, InstantiateCoSimulation,                                                                                       \
-    (fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean, fmi3Boolean, fmi3Boolean, const fmi3ValueReference[],         \
-     std::size_t, fmi3InstanceEnvironment, fmi3LogMessageCallback, fmi3IntermediateUpdateCallback))                              \
-  X(fmi3Instance, InstantiateScheduledExecution,                                                                                 \
-    (fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean, fmi3InstanceEnvironment, fmi3LogMessageCallback,              \
-     fmi3ClockUpdateCallback, fmi3LockPreemptionCallback, fmi3UnlockPreemptionCallback))                                         \
-  X(void, FreeInstance, (fmi3Instance))                                                                                          \
-  X(fmi3Status, EnterInitializationMode, (fmi3Instance, fmi3Boolean, fmi3Float64, fmi3Float64, fmi3Boolean, fmi3Float64))        \
-  X(fmi3Status, ExitInitializationMode, (fmi3Instance))                                                                          \
-  X(fmi3Status, EnterEventMode, (fmi3Instance))                                                                                  \
-  X(fmi3Status, Terminate, (fmi3Instance))                                                                                       \
-  X(fmi3Status, Reset, (fmi3Instance))                                                                                           \
-  LINKWORK_FMI3_VALUES(X, Float32)                                                                                               \
-  LINKWORK_FMI3_VALUES(X, Float64)                                                                                               \
-  LINKWORK_FMI3_VALUES(X, Int8)                                                                                                  \
-  LINKWORK_FMI3_VALUES(X, UInt8)                                                                                                 \
-  LINKWORK_FMI3_VALUES(X, Int16)                                                                                                 \
-  LINKWORK_FMI3_VALUES(X, UInt16)                                                                                                \
-  LINKWORK_FMI3_VALUES(X, Int32)                                                                                                 \
-  LINKWORK_FMI3_VALUES(X, UInt32)                                                                                                \
-  LINKWORK_FMI3_VALUES(X, Int64)                                                                                                 \
-  LINKWORK_FMI3_VALUES(X, UInt64)                                                                                                \
-  LINKWORK_FMI3_VALUES(X, Boolean)                                                                                               \
-  LINKWORK_FMI3_VALUES(X, String)                                                                                                \
-  X(fmi3Status, GetBinary,                                                                                                       \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, std::size_t[], fmi3Binary[], std::size_t))                           \
-  X(fmi3Status, SetBinary,                                                                                                       \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, const std::size_t[], const fmi3Binary[], std::size_t))               \
-  X(fmi3Status, GetClock, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3Clock[]))                                  \
-  X(fmi3Status, SetClock, (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Clock[]))                            \
-  X(fmi3Status, GetNumberOfVariableDependencies, (fmi3Instance, fmi3ValueReference, std::size_t*))                               \
-  X(fmi3Status, GetVariableDependencies,                                                                                         \
-    (fmi3Instance, fmi3ValueReference, std::size_t[], fmi3ValueReference[], std::size_t[], fmi3DependencyKind[], std::size_t))   \
-  X(fmi3Status, GetFMUState, (fmi3Instance, fmi3FMUState*))                                                                      \
-  X(fmi3Status, SetFMUState, (fmi3Instance, fmi3FMUState))                                                                       \
-  X(fmi3Status, FreeFMUState, (fmi3Instance, fmi3FMUState*))                                                                     \
-  X(fmi3Status, SerializedFMUStateSize, (fmi3Instance, fmi3FMUState, std::size_t*))                                              \
-  X(fmi3Status, SerializeFMUState, (fmi3Instance, fmi3FMUState, fmi3Byte[], std::size_t))                                        \
-  X(fmi3Status, DeserializeFMUState, (fmi3Instance, const fmi3Byte[], std::size_t, fmi3FMUState*))                               \
-  X(fmi3Status, GetDirectionalDerivative,                                                                                        \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3ValueReference[], std::size_t, const fmi3Float64[],        \
-     std::size_t, fmi3Float64[], std::size_t))                                                                                   \
-  X(fmi3Status, GetAdjointDerivative,                                                                                            \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3ValueReference[], std::size_t, const fmi3Float64[],        \
-     std::size_t, fmi3Float64[], std::size_t))                                                                                   \
-  X(fmi3Status, EnterConfigurationMode, (fmi3Instance))                                                                          \
-  X(fmi3Status, ExitConfigurationMode, (fmi3Instance))                                                                           \
-  X(fmi3Status, GetIntervalDecimal,                                                                                              \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3Float64[], fmi3IntervalQualifier[]))                             \
-  X(fmi3Status, GetIntervalFraction,                                                                                             \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3UInt64[], fmi3UInt64[], fmi3IntervalQualifier[]))                \
-  X(fmi3Status, GetShiftDecimal, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3Float64[]))                         \
-  X(fmi3Status, GetShiftFraction, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3UInt64[], fmi3UInt64[]))           \
-  X(fmi3Status, SetIntervalDecimal, (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Float64[]))                \
-  X(fmi3Status, SetIntervalFraction,                                                                                             \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3UInt64[], const fmi3UInt64[]))                             \
-  X(fmi3Status, SetShiftDecimal, (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Float64[]))                   \
-  X(fmi3Status, SetShiftFraction,                                                                                                \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3UInt64[], const fmi3UInt64[]))                             \
-  X(fmi3Status, EvaluateDiscreteStates, (fmi3Instance))                                                                          \
-  X(fmi3Status, UpdateDiscreteStates,                                                                                            \
-    (fmi3Instance, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Float64*))                          \
-  X(fmi3Status, EnterContinuousTimeMode, (fmi3Instance))                                                                         \
-  X(fmi3Status, CompletedIntegratorStep, (fmi3Instance, fmi3Boolean, fmi3Boolean*, fmi3Boolean*))                                \
-  X(fmi3Status, SetTime, (fmi3Instance, fmi3Float64))                                                                            \
-  X(fmi3Status, SetContinuousStates, (fmi3Instance, const fmi3Float64[], std::size_t))                                           \
-  X(fmi3Status, GetContinuousStateDerivatives, (fmi3Instance, fmi3Float64[], std::size_t))                                       \
-  X(fmi3Status, GetEventIndicators, (fmi3Instance, fmi3Float64[], std::size_t))                                                  \
-  X(fmi3Status, GetContinuousStates, (fmi3Instance, fmi3Float64[], std::size_t))                                                 \
-  X(fmi3Status, GetNominalsOfContinuousStates, (fmi3Instance, fmi3Float64[], std::size_t))                                       \
-  X(fmi3Status, GetNumberOfEventIndicators, (fmi3Instance, std::size_t*))                                                        \
-  X(fmi3Status, GetNumberOfContinuousStates, (fmi3Instance, std::size_t*))                                                       \
-  X(fmi3Status, EnterStepMode, (fmi3Instance))                                                                                   \
-  X(fmi3Status, GetOutputDerivatives,                                                                                            \
-    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Int32[], fmi3Float64[], std::size_t))                      \
-  X(fmi3Status, DoStep,                                                                                                          \
-    (fmi3Instance, fmi3Float64, fmi3Float64, fmi3Boolean, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Float64*))               \
+#define LINKWORK_FMI3_FUNCTIONS(X)                                                                                             \
+  X(const char*, GetVersion, (void))                                                                                           \
+  X(fmi3Status, SetDebugLogging, (fmi3Instance, fmi3Boolean, std::size_t, const fmi3String[]))                                 \
+  X(fmi3Instance, InstantiateModelExchange,                                                                                    \
+    (fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean, fmi3InstanceEnvironment, fmi3LogMessageCallback))           \
+  X(fmi3Instance, InstantiateCoSimulation,                                                                                     \
+    (fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean, fmi3Boolean, fmi3Boolean, const fmi3ValueReference[],       \
+     std::size_t, fmi3InstanceEnvironment, fmi3LogMessageCallback, fmi3IntermediateUpdateCallback))                            \
+  X(fmi3Instance, InstantiateScheduledExecution,                                                                               \
+    (fmi3String, fmi3String, fmi3String, fmi3Boolean, fmi3Boolean, fmi3InstanceEnvironment, fmi3LogMessageCallback,            \
+     fmi3ClockUpdateCallback, fmi3LockPreemptionCallback, fmi3UnlockPreemptionCallback))                                       \
+  X(void, FreeInstance, (fmi3Instance))                                                                                        \
+  X(fmi3Status, EnterInitializationMode, (fmi3Instance, fmi3Boolean, fmi3Float64, fmi3Float64, fmi3Boolean, fmi3Float64))      \
+  X(fmi3Status, ExitInitializationMode, (fmi3Instance))                                                                        \
+  X(fmi3Status, EnterEventMode, (fmi3Instance))                                                                                \
+  X(fmi3Status, Terminate, (fmi3Instance))                                                                                     \
+  X(fmi3Status, Reset, (fmi3Instance))                                                                                         \
+  LINKWORK_FMI3_VALUES(X, Float32)                                                                                             \
+  LINKWORK_FMI3_VALUES(X, Float64)                                                                                             \
+  LINKWORK_FMI3_VALUES(X, Int8)                                                                                                \
+  LINKWORK_FMI3_VALUES(X, UInt8)                                                                                               \
+  LINKWORK_FMI3_VALUES(X, Int16)                                                                                               \
+  LINKWORK_FMI3_VALUES(X, UInt16)                                                                                              \
+  LINKWORK_FMI3_VALUES(X, Int32)                                                                                               \
+  LINKWORK_FMI3_VALUES(X, UInt32)                                                                                              \
+  LINKWORK_FMI3_VALUES(X, Int64)                                                                                               \
+  LINKWORK_FMI3_VALUES(X, UInt64)                                                                                              \
+  LINKWORK_FMI3_VALUES(X, Boolean)                                                                                             \
+  LINKWORK_FMI3_VALUES(X, String)                                                                                              \
+  X(fmi3Status, GetBinary, (fmi3Instance, const fmi3ValueReference[], std::size_t, std::size_t[], fmi3Binary[], std::size_t))  \
+  X(fmi3Status, SetBinary,                                                                                                     \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, const std::size_t[], const fmi3Binary[], std::size_t))             \
+  X(fmi3Status, GetClock, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3Clock[]))                                \
+  X(fmi3Status, SetClock, (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Clock[]))                          \
+  X(fmi3Status, GetNumberOfVariableDependencies, (fmi3Instance, fmi3ValueReference, std::size_t*))                             \
+  X(fmi3Status, GetVariableDependencies,                                                                                       \
+    (fmi3Instance, fmi3ValueReference, std::size_t[], fmi3ValueReference[], std::size_t[], fmi3DependencyKind[], std::size_t)) \
+  X(fmi3Status, GetFMUState, (fmi3Instance, fmi3FMUState*))                                                                    \
+  X(fmi3Status, SetFMUState, (fmi3Instance, fmi3FMUState))                                                                     \
+  X(fmi3Status, FreeFMUState, (fmi3Instance, fmi3FMUState*))                                                                   \
+  X(fmi3Status, SerializedFMUStateSize, (fmi3Instance, fmi3FMUState, std::size_t*))                                            \
+  X(fmi3Status, SerializeFMUState, (fmi3Instance, fmi3FMUState, fmi3Byte[], std::size_t))                                      \
+  X(fmi3Status, DeserializeFMUState, (fmi3Instance, const fmi3Byte[], std::size_t, fmi3FMUState*))                             \
+  X(fmi3Status, GetDirectionalDerivative,                                                                                      \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3ValueReference[], std::size_t, const fmi3Float64[],      \
+     std::size_t, fmi3Float64[], std::size_t))                                                                                 \
+  X(fmi3Status, GetAdjointDerivative,                                                                                          \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3ValueReference[], std::size_t, const fmi3Float64[],      \
+     std::size_t, fmi3Float64[], std::size_t))                                                                                 \
+  X(fmi3Status, EnterConfigurationMode, (fmi3Instance))                                                                        \
+  X(fmi3Status, ExitConfigurationMode, (fmi3Instance))                                                                         \
+  X(fmi3Status, GetIntervalDecimal,                                                                                            \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3Float64[], fmi3IntervalQualifier[]))                           \
+  X(fmi3Status, GetIntervalFraction,                                                                                           \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3UInt64[], fmi3UInt64[], fmi3IntervalQualifier[]))              \
+  X(fmi3Status, GetShiftDecimal, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3Float64[]))                       \
+  X(fmi3Status, GetShiftFraction, (fmi3Instance, const fmi3ValueReference[], std::size_t, fmi3UInt64[], fmi3UInt64[]))         \
+  X(fmi3Status, SetIntervalDecimal, (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Float64[]))              \
+  X(fmi3Status, SetIntervalFraction,                                                                                           \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3UInt64[], const fmi3UInt64[]))                           \
+  X(fmi3Status, SetShiftDecimal, (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Float64[]))                 \
+  X(fmi3Status, SetShiftFraction,                                                                                              \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3UInt64[], const fmi3UInt64[]))                           \
+  X(fmi3Status, EvaluateDiscreteStates, (fmi3Instance))                                                                        \
+  X(fmi3Status, UpdateDiscreteStates,                                                                                          \
+    (fmi3Instance, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Float64*))                        \
+  X(fmi3Status, EnterContinuousTimeMode, (fmi3Instance))                                                                       \
+  X(fmi3Status, CompletedIntegratorStep, (fmi3Instance, fmi3Boolean, fmi3Boolean*, fmi3Boolean*))                              \
+  X(fmi3Status, SetTime, (fmi3Instance, fmi3Float64))                                                                          \
+  X(fmi3Status, SetContinuousStates, (fmi3Instance, const fmi3Float64[], std::size_t))                                         \
+  X(fmi3Status, GetContinuousStateDerivatives, (fmi3Instance, fmi3Float64[], std::size_t))                                     \
+  X(fmi3Status, GetEventIndicators, (fmi3Instance, fmi3Float64[], std::size_t))                                                \
+  X(fmi3Status, GetContinuousStates, (fmi3Instance, fmi3Float64[], std::size_t))                                               \
+  X(fmi3Status, GetNominalsOfContinuousStates, (fmi3Instance, fmi3Float64[], std::size_t))                                     \
+  X(fmi3Status, GetNumberOfEventIndicators, (fmi3Instance, std::size_t*))                                                      \
+  X(fmi3Status, GetNumberOfContinuousStates, (fmi3Instance, std::size_t*))                                                     \
+  X(fmi3Status, EnterStepMode, (fmi3Instance))                                                                                 \
+  X(fmi3Status, GetOutputDerivatives,                                                                                          \
+    (fmi3Instance, const fmi3ValueReference[], std::size_t, const fmi3Int32[], fmi3Float64[], std::size_t))                    \
+  X(fmi3Status, DoStep,                                                                                                        \
+    (fmi3Instance, fmi3Float64, fmi3Float64, fmi3Boolean, fmi3Boolean*, fmi3Boolean*, fmi3Boolean*, fmi3Float64*))             \
   X(fmi3Status, ActivateModelPartition, (fmi3Instance, fmi3ValueReference, fmi3Float64))

@@ -23,9 +23,7 @@ constexpr std::uint16_t kStoring = 0, kDeflating = 8;
 std::uint16_t number16(std::string_view at) {
   return static_cast<std::uint16_t>(static_cast<unsigned char>(at[0]) | static_cast<unsigned char>(at[1]) << 8U);
 }
-std::uint32_t number32(std::string_view at) {
-  return number16(at) | static_cast<std::uint32_t>(number16(at.substr(2))) << 16U;
-}
+std::uint32_t number32(std::string_view at) { return number16(at) | static_cast<std::uint32_t>(number16(at.substr(2))) << 16U; }
 void put16(std::string& to, std::size_t number) {
   to += static_cast<char>(number & 0xFFU);
   to += static_cast<char>(number >> 8U & 0xFFU);
@@ -119,11 +117,15 @@ ZipArchive::ZipArchive(std::string_view bytes, std::string file, const Limits& l
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
   for (std::size_t i = 0; i < count; ++i) {
     if (rest.size() < kCentralSize || number32(rest) != kCentral) throw refuse("is damaged: its directory is cut short");
-    const std::size_t name_size = number16(rest.substr(28)), extra = number16(rest.substr(30)), comment = number16(rest.substr(32));
+    const std::size_t name_size = number16(rest.substr(28)), extra = number16(rest.substr(30)),
+                      comment = number16(rest.substr(32));
     if (rest.size() < kCentralSize + name_size + extra + comment) throw refuse("is damaged: its directory is cut short");
     Entry entry{std::string(rest.substr(kCentralSize, name_size)), number32(rest.substr(24))};
-    const Stored stored{number16(rest.substr(10)), number32(rest.substr(20)), number32(rest.substr(16)), number32(rest.substr(42))};
-    const auto object = [&](const std::string& what) { return refuse(fmt::format("has an entry '{}' that {}", entry.name, what)); };
+    const Stored stored{number16(rest.substr(10)), number32(rest.substr(20)), number32(rest.substr(16)),
+                        number32(rest.substr(42))};
+    const auto object = [&](const std::string& what) {
+      return refuse(fmt::format("has an entry '{}' that {}", entry.name, what));
+    };
     if (const std::string objection = objection_to(entry.name); !objection.empty())
       throw refuse(fmt::format("has an entry whose name {}", objection));
     if (!names.insert(entry.name).second) throw object("comes twice");

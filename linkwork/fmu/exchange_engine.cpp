@@ -15,8 +15,8 @@ namespace linkwork {
 namespace {
 
 bool turns_in_space(const Tree& tree) {
-  return std::ranges::any_of(
-      tree.nodes, [](const Node& node) { return node.kind == NodeKind::kSpherical || node.kind == NodeKind::kFree; });
+  return std::ranges::any_of(tree.nodes,
+                             [](const Node& node) { return node.kind == NodeKind::kSpherical || node.kind == NodeKind::kFree; });
 }
 
 std::shared_ptr<const Model> with_columns(const Model& model) {

@@ -25,10 +25,10 @@ struct FmuVariable {
 /// A mechanism as an FMU shows it: inputs by their names, sensors as outputs, parameters of its file, coordinates as local
 /// variables, and for model exchange states in independent coordinates x = (q, v, z).
 struct FmuInterface {
-  std::string name;                  // of the model
-  std::string token;                 // that an importer must know to instantiate it
-  std::vector<FmuVariable> variables;
-  std::vector<std::string> columns;  // of a row of its motion, that outputs and locals show
+  std::string name;        // of the model
+  std::string token = {};  // that an importer must know to instantiate it
+  std::vector<FmuVariable> variables = {};
+  std::vector<std::string> columns = {};            // of a row of its motion, that outputs and locals show
   double end = 1.0, step = 1e-3, tolerance = 1e-6;  // of the model's settings
   bool exact_derivatives = false;
 
@@ -41,7 +41,7 @@ struct PackedModel {
     std::string asked;  // as the model asks for it
     std::string contents;
   };
-  std::string name;                                      // of the model's own file, the first
+  std::string name;  // of the model's own file, the first
   std::vector<File> files;
   std::vector<std::pair<std::string, std::string>> set;  // parameters
 

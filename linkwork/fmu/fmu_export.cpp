@@ -38,7 +38,8 @@ void set_types(FmuOptions& options, const std::string& types) {
     else if (type == "me")
       options.model_exchange = true;
     else
-      throw InputError({"--type", 0, 0}, fmt::format("'{}' is no type of FMU", type), "cs (co-simulation), me (model exchange), or cs,me");
+      throw InputError({"--type", 0, 0}, fmt::format("'{}' is no type of FMU", type),
+                       "cs (co-simulation), me (model exchange), or cs,me");
   }
   if (!options.co_simulation && !options.model_exchange)
     throw InputError({"--type", 0, 0}, "the list is empty", "cs (co-simulation), me (model exchange), or cs,me");
@@ -56,8 +57,8 @@ ExportedFmu export_fmu(const Mechanism& mechanism, const fs::path& file, const F
   const FmuInterface interface = fmu_interface(model);
   const std::string folder = options.fmi == 2 ? "binaries/linux64/" : "binaries/x86_64-linux/";
   std::vector<ZippedFile> files{{"modelDescription.xml", model_description(interface, options)}};
-  files.push_back({folder + model_identifier(interface.name) + ".so",
-                   read_input_file(binary, "a shared object", std::size_t{1} << 30U)});
+  files.push_back(
+      {folder + model_identifier(interface.name) + ".so", read_input_file(binary, "a shared object", std::size_t{1} << 30U)});
   for (const auto& [name, contents] : resource_files(model, interface)) files.push_back({"resources/" + name, contents});
   check_durable_file(file);
   write_durable_file(file, zipped(files));

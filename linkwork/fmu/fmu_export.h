@@ -23,9 +23,9 @@ void set_types(FmuOptions& options, const std::string& types);
 /// What was exported, for the user.
 struct ExportedFmu {
   std::filesystem::path file;
-  std::vector<std::string> inputs, outputs, parameters, tunable;  // names
+  std::vector<std::string> inputs = {}, outputs = {}, parameters = {}, tunable = {};  // names
   std::size_t states = 0;
-  std::vector<std::string> notes;
+  std::vector<std::string> notes = {};
 };
 
 /// Writes a mechanism as an FMU for this platform: its description, the binary, and the model with all its files. Throws

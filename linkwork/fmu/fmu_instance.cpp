@@ -224,7 +224,8 @@ double FmuInstance::time() { return engine().time(); }
 
 bool FmuInstance::do_step(double from, double by) {
   require({Mode::kStep});
-  if (!(by > 0.0) || !std::isfinite(by)) throw InputError({}, fmt::format("the communication step is {}", by), "a positive number");
+  if (!(by > 0.0) || !std::isfinite(by))
+    throw InputError({}, fmt::format("the communication step is {}", by), "a positive number");
   const double now = engine().time();
   if (std::abs(from - now) > 1e-6 * by + 1e-12 * std::abs(now))
     throw InputError({}, fmt::format("the step is to begin at {} s, and the FMU is at {} s", from, now));

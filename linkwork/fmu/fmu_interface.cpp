@@ -36,8 +36,8 @@ bool is_tunable(const PackedModel& packed, const Mechanism& mechanism, const std
   try {
     const Mechanism other = packed.read({{name, value == 0.0 ? 1e-3 : 1.001 * value}});
     const Model &a = *mechanism.model(), &b = *other.model();
-    if (a.tree.nq != b.tree.nq || a.tree.nv != b.tree.nv || a.row_count() != b.row_count() || a.states.size() != b.states.size() ||
-        a.start_q != b.start_q || a.start_v != b.start_v)
+    if (a.tree.nq != b.tree.nq || a.tree.nv != b.tree.nv || a.row_count() != b.row_count() ||
+        a.states.size() != b.states.size() || a.start_q != b.start_q || a.start_v != b.start_v)
       return false;
     for (std::size_t k = 0; k < a.states.size(); ++k)
       if (a.states[k].start != b.states[k].start) return false;
@@ -99,7 +99,8 @@ FmuInterface fmu_interface(const PackedModel& packed) {
   for (const auto& [name, value] : parameters) {
     const TomlValue* const written = root.find("parameters")->find(name);
     const bool was_set = std::ranges::find(packed.set, name, &std::pair<std::string, std::string>::first) != packed.set.end();
-    const bool follows = !was_set && written != nullptr && written->kind == TomlValue::Kind::kString && uses(written->text, names);
+    const bool follows =
+        !was_set && written != nullptr && written->kind == TomlValue::Kind::kString && uses(written->text, names);
     made.variables.push_back({.role = follows ? Role::kCalculated : Role::kParameter,
                               .name = name,
                               .index = follows ? calculated++ : set++,
@@ -116,12 +117,14 @@ FmuInterface fmu_interface(const PackedModel& packed) {
                                 .index = static_cast<std::size_t>(k),
                                 .description = about});
   };
-  add_numbered(Role::kState, "x[{}]", engine.state_count(), "independent coordinate, velocity or state; which, may change at events");
+  add_numbered(Role::kState, "x[{}]", engine.state_count(),
+               "independent coordinate, velocity or state; which, may change at events");
   add_numbered(Role::kRate, "der(x[{}])", engine.state_count(), "");
   add_numbered(Role::kIndicator, "event[{}]", engine.indicator_count(), "positive until something happens");
 
   std::string all = fmt::format("{}\n", mechanism.name());
-  for (const FmuVariable& v : made.variables) all += fmt::format("{} {} {} {}\n", v.name, static_cast<int>(v.role), v.start, v.tunable);
+  for (const FmuVariable& v : made.variables)
+    all += fmt::format("{} {} {} {}\n", v.name, static_cast<int>(v.role), v.start, v.tunable);
   for (const PackedModel::File& file : packed.files) all += file.asked + "\n" + file.contents + "\n";
   for (const auto& [name, value] : packed.set) all += name + "=" + value + "\n";
   const std::uint64_t first = checksum(all), second = checksum(all + "linkwork");

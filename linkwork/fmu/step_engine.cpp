@@ -34,7 +34,8 @@ void StepEngine::set_input(std::size_t input, std::optional<double> value) {
 }
 
 double StepEngine::input(std::size_t input) {
-  return inputs_[input] ? *inputs_[input] : run_.evaluate().evaluator().system().input(motion().evaluator().settable()[input]).value;
+  return inputs_[input] ? *inputs_[input]
+                        : run_.evaluate().evaluator().system().input(motion().evaluator().settable()[input]).value;
 }
 
 const std::vector<double>& StepEngine::row() {

@@ -17,16 +17,17 @@ from ._errors import InputError, SimulationError
 from ._model import Model
 from ._module import Module
 from ._results import Results
-from ._run import check, compare, equilibrium, inverse, kinematics, linearize, methods, models, modes, run, sensitivity, study
+from ._run import check, compare, equilibrium, export_fmu, inverse, kinematics, linearize, methods, models, modes, run, sensitivity, study
 from ._simulation import Simulation
 
 __version__ = _core.version
 __all__ = ["Answer", "Builder", "Entry", "Evaluation", "Frame", "InputError", "Inputs", "Model", "Module", "Names", "Results",
-           "Saved", "Simulation", "SimulationError", "box", "check", "compare", "cylinder", "equilibrium", "inverse", "kinematics",
+           "Saved", "Simulation", "SimulationError", "box", "check", "compare", "cylinder", "equilibrium", "export_fmu", "inverse", "kinematics",
            "linearize", "mass", "methods", "models", "modes", "point_mass", "rod", "run", "sensitivity", "sphere", "study"]
 
 _run._READY = str(_Path(__file__).parent / "models")
 _core.set_ready_models(_run._READY)
+_core.set_fmu_binary(str(_Path(__file__).parent / "linkwork_fmu.so"))
 for _class in (Answer, Builder, Entry, Evaluation, Frame, InputError, Inputs, Model, Module, Names, Results, Saved, Simulation,
                SimulationError):
     _class.__module__ = "linkwork"

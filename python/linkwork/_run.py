@@ -191,6 +191,20 @@ def _names(given):
     return [name for name in given.split(",") if name] if isinstance(given, str) else list(given)
 
 
+def export_fmu(model, file, *, fmi=2, type="cs,me"):
+    """Writes a model as an FMU for other programs: inputs, outputs, parameters, tunable (of these), states, notes.
+
+    fmi is the version, 2 or 3; type is "cs" (co-simulation), "me" (model exchange) or both.
+
+    >>> import linkwork as lw, os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     e = lw.export_fmu("four_bar", os.path.join(folder, "four_bar.fmu"), fmi=3)
+    >>> e.outputs, e.states
+    (['p.C.x', 'p.C.y', 'p.C.z'], 2)
+    """
+    return answer(_core.export_fmu(_model(model)._mechanism, str(file), fmi, type))
+
+
 def sensitivity(model, measures, *, parameters=(), starts=(), method="auto", end=None):
     """How measures of a run change with parameters and start values: `measures`, each with name, value and derivatives.
 

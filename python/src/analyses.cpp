@@ -2,6 +2,7 @@
 
 #include "apps/linkwork/comparison_plan.h"
 #include "apps/linkwork/methods.h"
+#include "linkwork/fmu/fmu_export.h"
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/front/model_origin.h"
 #include "linkwork/io/analysis_file.h"
@@ -146,6 +147,24 @@ py::dict methods() {
 }  // namespace
 
 void bind_analyses(py::module_& module) {
+  module.def("set_fmu_binary", [](const std::string& file) { set_fmu_binary(file); });
+  module.def("export_fmu", [](const Mechanism& model, const std::string& file, int fmi, const std::string& types) {
+    FmuOptions options{.fmi = fmi};
+    set_types(options, types);
+    ExportedFmu exported;
+    {
+      const py::gil_scoped_release unlocked;
+      exported = export_fmu(model, file, options);
+    }
+    py::dict answer;
+    answer["inputs"] = exported.inputs;
+    answer["outputs"] = exported.outputs;
+    answer["parameters"] = exported.parameters;
+    answer["tunable"] = exported.tunable;
+    answer["states"] = exported.states;
+    answer["notes"] = exported.notes;
+    return answer;
+  });
   module.def("check", [](const Mechanism& model) { return found([&] { return checked(model); }); });
   module.def("equilibrium", [](const Mechanism& model) { return found([&] { return equilibrium_json(equilibrium(model)); }); });
   module.def("linearize", [](const Mechanism& model, const std::string& at) {
