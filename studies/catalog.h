@@ -14,6 +14,7 @@ Study four_bar_distributed_study();
 Study generalized_inverse_study();
 Study gluing_study();
 Study hierarchical_study();
+Study network_study();
 Study variable_dof_study();
 Study variable_dof_distributed_study();
 

@@ -36,5 +36,7 @@ Command view_command(CLI::App& program);
 Command picture_command(CLI::App& program);
 Command animate_command(CLI::App& program);
 Command study_command(CLI::App& program);
+Command serve_command(CLI::App& program);
+Command ping_command(CLI::App& program);
 
 }  // namespace linkwork::cli

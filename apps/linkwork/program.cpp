@@ -79,7 +79,7 @@ std::vector<CommandMaker> all_commands() {
   return {run_command,       resume_command, compare_command, kinematics_command,  check_command,  report_command,
           view_command,      study_command,  list_command,    new_command,         schema_command, equilibrium_command,
           linearize_command, modes_command,  inverse_command, sensitivity_command, sweep_command,  optimize_command,
-          import_command,    export_command, picture_command, animate_command};
+          import_command,    export_command, picture_command, animate_command,     serve_command,  ping_command};
 }
 
 std::function<int()> understood(int argc, const char* const* argv, const std::vector<CommandMaker>& makers) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "apps/linkwork/commands.h"
@@ -50,8 +51,10 @@ void print_modules(const Summary& summary) {
   if (modules.messages_per_step > 0.0)
     print_line("", fmt::format("{:.3g} exchanges and {:.3g} kB per step, {:.2g} us of waiting", modules.messages_per_step,
                                1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
-  print_line("", fmt::format("joints between modules hold to {:.2g}; accelerations differ by {:.2g} from those in one piece",
-                             modules.sticky, modules.pretty));
+  const std::string pretty = std::isnan(modules.pretty)
+                                 ? "nobody has the whole in one piece to compare with"
+                                 : fmt::format("accelerations differ by {:.2g} from those in one piece", modules.pretty);
+  print_line("", fmt::format("joints between modules hold to {:.2g}; {}", modules.sticky, pretty));
   print_line("", fmt::format("the glue takes {:.2g} times the modules' time, and sees of a module: {}", modules.inexpensive,
                              modules.green));
   if (modules.most_iterations > 0)

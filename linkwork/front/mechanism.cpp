@@ -7,6 +7,7 @@
 #include "linkwork/front/evaluation.h"
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/import/robot_file.h"
+#include "linkwork/model/remote_modules.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/design_fit.h"
 
@@ -118,7 +119,7 @@ Mechanism read_again(const ModelOrigin& origin) {
   Spec spec = origin.read();
   if (from->folder.empty() && !from->text) from->folder = std::filesystem::current_path();
   Mechanism mechanism(std::make_shared<const Mechanism::Parts>(std::move(spec), OwnModules(), std::move(from)));
-  mechanism.model();  // what cannot be built is told here
+  if (remote_modules(mechanism.spec()) == nullptr) mechanism.model();  // what cannot be built is told here
   return mechanism;
 }
 

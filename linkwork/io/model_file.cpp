@@ -14,6 +14,7 @@
 #include "linkwork/io/scope.h"
 #include "linkwork/io/table_reader.h"
 #include "linkwork/io/toml_value.h"
+#include "linkwork/model/remote_modules.h"
 
 namespace linkwork {
 namespace {
@@ -58,9 +59,18 @@ class Reading {
 
   bool is_there(const fs::path& file) const { return options_.is_there(file); }
 
+  /// Names of modules stand before those in the file being read.
+  std::string prefix() const {
+    std::string all;
+    for (const std::string& module : open_modules) all += module + ".";
+    return all;
+  }
+
   const std::shared_ptr<const Kinds> kinds;
   const std::vector<KeyTable> keys;
-  std::vector<fs::path> open_files;  // the file being read and those it is a module of
+  std::vector<fs::path> open_files;       // the file being read and those it is a module of
+  std::vector<std::string> open_modules;  // their names, but for the first
+  RemoteModules remote;
 
  private:
   std::string text_of(const fs::path& file, const Place& asked_at) const {
@@ -144,8 +154,20 @@ class FileReader {
     if (model_.has("settings")) {
       const TomlValue& settings = model_.value("settings");
       if (settings.kind != TomlValue::Kind::kTable) model_.fail("settings", "is " + settings.description());
-      spec_.settings = read_settings(TableReader(settings, key_table("settings"), scope_));
+      const TableReader table(settings, key_table("settings"), scope_);
+      spec_.settings = read_settings(table);
+      if (table.has("network") && reading_.open_modules.empty()) read_network(table.table("network", key_table("network")));
     }
+  }
+
+  /// Paths are relative to the file.
+  void read_network(const TableReader& table) {
+    NetworkSettings& network = reading_.remote.network;
+    for (const auto& [key, target] : {std::pair{"ca", &network.ca}, {"cert", &network.cert}, {"key", &network.key}}) {
+      table.read(key, *target);
+      if (!target->empty()) *target = (file_.parent_path() / *target).lexically_normal().string();
+    }
+    table.read("timeout", network.timeout);
   }
 
   /// The name becomes a folder of results.
@@ -246,17 +268,44 @@ class FileReader {
     // Joints and bodies too: "left.z" must not be both a joint of the module left and a component of the joint left.
     for (UniqueNames* names : {&bodies_, &constraints_, &sensors_, &ports_, &forces_, &inputs_, &states_})
       take_name(*names, "module", table);
+    if (table.has("file") == table.has("remote"))
+      throw InputError(table.place(),
+                       fmt::format("the module '{}' has {} 'file' {} 'remote'", name, table.has("file") ? "both" : "neither",
+                                   table.has("file") ? "and" : "nor"),
+                       "one of them");
+    if (table.has("remote")) return read_remote_module(name, table);
     const std::string written = table.text("file");
     if (written.empty()) table.fail("file", "is empty", "the path of a model file");
     const fs::path file = (file_.parent_path() / written).lexically_normal();
     check_nesting(file, table);
     reading_.open_files.push_back(file);
+    reading_.open_modules.push_back(name);
     Spec part = FileReader(reading_.document(file, table.place("file")), overrides_of(table), reading_).read();
     reading_.open_files.pop_back();
+    reading_.open_modules.pop_back();
     prefix_names(part, name + ".");
     for (ModuleSpec& inner : part.modules) inner.parent = inner.parent < 0 ? 0 : inner.parent + 1;
     part.modules.insert(part.modules.begin(), {name, -1, table.place("name")});
     append(parts_, std::move(part));
+  }
+
+  /// Nothing is known of it but its ports' names, as others use them.
+  void read_remote_module(const std::string& name, const TableReader& table) {
+    RemoteModuleSpec module{reading_.prefix() + name, {}, {}, {}, table.place("remote")};
+    parse_remote(table.text("remote"), table.place("remote"), module);
+    for (const ParameterOverride& parameter : overrides_of(table))
+      module.parameters.emplace_back(parameter.name, std::stod(parameter.text));
+    reading_.remote.modules.push_back(std::move(module));
+    remote_names_.push_back(name);
+    Spec part;
+    part.modules.push_back({name, -1, table.place("name")});
+    append(parts_, std::move(part));
+  }
+
+  bool is_port_of_remote(const std::string& name) const {
+    const std::size_t dot = name.find('.');
+    return dot != std::string::npos && dot + 1 < name.size() && name.find('.', dot + 1) == std::string::npos &&
+           std::ranges::find(remote_names_, name.substr(0, dot)) != remote_names_.end();
   }
 
   void check_nesting(const fs::path& file, const TableReader& table) const {
@@ -306,7 +355,9 @@ class FileReader {
   FrameSpec frame_of_port(const TableReader& table, std::string_view key) {
     const std::string name = table.text(key);
     FrameSpec frame;
-    if (name != "ground") {
+    if (is_port_of_remote(name)) {
+      frame.body = name;
+    } else if (name != "ground") {
       const auto found = frame_by_port().find(name);
       if (found == frame_by_port().end()) throw unknown_name(table.place(key), "port", name, port_names());
       frame = *found->second;
@@ -340,6 +391,7 @@ class FileReader {
   Spec spec_;
   Spec parts_;  // the modules, flattened
   References references_;
+  std::vector<std::string> remote_names_;  // modules of this file on other hosts
   UniqueNames bodies_, constraints_, forces_, sensors_, inputs_, states_, tables_, events_, ports_;
   std::unordered_map<std::string, const FrameSpec*> frame_by_port_;
 };
@@ -367,6 +419,12 @@ Spec read_model_document(const Document& document, const ReadOptions& options) {
   Reading reading(options);
   reading.open_files.push_back(fs::path(document.files.front()).lexically_normal());
   Spec spec = FileReader(document, overrides_of(options), reading).read();
+  if (!reading.remote.modules.empty()) {
+    auto kinds = std::make_shared<Kinds>(*spec.kinds);
+    kinds->remote = std::make_shared<const RemoteModules>(std::move(reading.remote));
+    spec.kinds = std::move(kinds);
+    return spec;
+  }
   if (spec.bodies.empty()) throw InputError(spec.place, "the model has no bodies", "at least one [[body]]");
   return spec;
 }

@@ -120,7 +120,18 @@ KeyTable settings_keys() {
        {"glue", kCatalogChoice, kOptional, "what joins modules that are solved apart; default `\"auto\"`"},
        {"columns", kTexts, kOptional,
         "what is written: groups (`q`, `v`, `a`, `lambda`, `reactions`, `efforts`, `inputs`, `states`, `energy`, `errors`, "
-        "`sensors`), names, or patterns such as `force.crank.*`; default all"}}};
+        "`sensors`), names, or patterns such as `force.crank.*`; default all"},
+       {"network", kTable, kOptional, "how modules on other hosts are reached"}}};
+}
+
+KeyTable network_keys() {
+  return {"network",
+          "network settings",
+          "",
+          {{"ca", kText, kOptional, "certificate of the authority that signs those of hosts, a file; default `LINKWORK_CA`"},
+           {"cert", kText, kOptional, "certificate of this side, a file; default `LINKWORK_CERT`"},
+           {"key", kText, kOptional, "its private key, a file; default `LINKWORK_KEY`"},
+           {"timeout", kPositive, kOptional, "how long to wait for an answer, and for a host that was lost, s; default `10`"}}};
 }
 
 KeyTable body_keys() {
@@ -409,7 +420,8 @@ KeyTable module_keys() {
           "module",
           "",
           {{"name", kName, kRequired, "what its names are prefixed with"},
-           {"file", kText, kRequired, "its model file, relative to this one"},
+           {"file", kText, kOptional, "its model file, relative to this one"},
+           {"remote", kText, kOptional, "in place of `file`: where another host serves it, `\"linkwork://host:port/part\"`"},
            {"parameters", kNumberTable, kOptional, "values for parameters of that file"},
            kRepeatKey}};
 }
@@ -483,6 +495,7 @@ std::vector<std::string> KeyTable::key_names(std::string_view type) const {
 std::vector<KeyTable> key_tables(const Kinds& kinds) {
   return {model_keys(),
           settings_keys(),
+          network_keys(),
           body_keys(),
           solid_keys(),
           joint_keys(),

@@ -9,6 +9,7 @@
 #include "linkwork/model/jet.h"
 #include "linkwork/model/kinds.h"
 #include "linkwork/model/model.h"
+#include "linkwork/model/remote_modules.h"
 #include "linkwork/spatial/so3.h"
 
 namespace linkwork {
@@ -303,7 +304,10 @@ class Builder {
 
 }  // namespace
 
-Model build_model(const Spec& spec) { return Builder(spec).build(); }
+Model build_model(const Spec& spec) {
+  refuse_remote_modules(spec);
+  return Builder(spec).build();
+}
 
 std::string coordinate_name(const Joint& joint, const std::string& component) {
   return component.empty() ? joint.name : joint.name + "." + component;

@@ -25,7 +25,7 @@ constexpr int kGround = -1, kSeveral = -2;
 
 class Planner {
  public:
-  explicit Planner(const Spec& spec) : spec_(spec) {
+  explicit Planner(const Spec& spec) : spec_(spec), remote_(remote_modules(spec)) {
     for (std::size_t m = 0; m < spec.modules.size(); ++m) nest_of_[spec.modules[m].name] = static_cast<int>(m);
   }
 
@@ -37,7 +37,11 @@ class Planner {
     settings_ = plan_.settings;
     refuse_homeless();
     check_sensor_cycles(spec_);
-    for (const BodySpec& body : spec_.bodies) add_body(body);
+    for (const BodySpec& body : spec_.bodies) {
+      add_remote_modules(nest_holding(body.name));
+      add_body(body);
+    }
+    add_remote_modules(static_cast<int>(spec_.modules.size()));
     for (const JointSpec& joint : spec_.joints) add_joint(joint);
     find_shared_states();
     for (const ClosureSpec& closure : spec_.closures) add_closure(closure);
@@ -48,31 +52,16 @@ class Planner {
     add_inputs();
     if (with_states_) add_coupling(*with_states_);
     plan_.inputs = spec_.inputs;
+    plan_.starts_at_ports = remote_ != nullptr;
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
     plan_.nest = nest(-1);
     if (with_states_) add_states_module();
-    if (!plan_.settings.tolerance_in_metres) plan_.settings.constraint_tolerance *= std::max(kShortest, longest_distance());
+    if (!plan_.settings.tolerance_in_metres)
+      plan_.settings.constraint_tolerance *= std::max(kShortestDistance, longest_distance(spec_));
     return std::move(plan_);
   }
 
  private:
-  static constexpr double kShortest = 1e-3;  // m; of angles between modules no more can be asked
-
-  /// Between two frames of a body, as Model::units has it.
-  double longest_distance() const {
-    std::unordered_map<std::string, Vec3<double>> first;
-    double longest = 0.0;
-    const auto add = [&](const std::string& body, const Vec3<double>& at) {
-      const Vec3<double>& reference = first.try_emplace(body, at).first->second;
-      longest = std::max(longest, (at - reference).norm());
-    };
-    for (const BodySpec& body : spec_.bodies) add(body.name, body.com);
-    const auto add_ends = [&](const FrameSpec& a, const FrameSpec& b) { add(a.body, a.at), add(b.body, b.at); };
-    for (const JointSpec& joint : spec_.joints) add_ends(joint.parent, joint.child);
-    for (const ClosureSpec& closure : spec_.closures) add_ends(closure.a, closure.b);
-    return longest > 0.0 ? longest : 1.0;
-  }
-
   /// What would belong to no module.
   void refuse_homeless() const {
     for (const CustomForce& force : spec_.custom_forces)
@@ -115,10 +104,41 @@ class Planner {
     parts_[at(entry->second)].bodies.push_back(body);
   }
 
-  int module_of_body(const std::string& body) const { return body == "ground" ? kGround : module_of_.at(body); }
+  /// Modules on other hosts take their place among the others: those before module `nest` of the spec.
+  void add_remote_modules(int nest) {
+    for (; next_nest_ < nest; ++next_nest_) {
+      if (remote_ == nullptr) continue;
+      const ModuleSpec& module = spec_.modules[at(next_nest_)];
+      const auto found = std::ranges::find(remote_->modules, module.name, &RemoteModuleSpec::name);
+      if (found == remote_->modules.end()) continue;
+      module_of_nest_.emplace(next_nest_, static_cast<int>(parts_.size()));
+      Spec part;
+      part.name = module.name;
+      parts_.push_back(std::move(part));
+      plan_.modules.emplace_back().remote = *found;
+      ports_.emplace_back();
+    }
+  }
+
+  bool is_remote(int module) const { return module >= 0 && plan_.modules[at(module)].remote; }
+
+  /// A port of a module on another host stands for a body.
+  int module_of_body(const std::string& body) const {
+    if (body == "ground") return kGround;
+    if (const RemoteModuleSpec* const remote = remote_ ? remote_->of_body(body) : nullptr)
+      return module_of_nest_.at(nest_of_.at(remote->name));
+    return module_of_.at(body);
+  }
 
   /// What concerns no body that moves belongs to the first module.
-  Spec& part(int module) { return parts_.at(at(std::max(module, 0))); }
+  Spec& part(int module) {
+    for (int first = 0; module < 0 && first < static_cast<int>(parts_.size()); ++first)
+      if (!is_remote(first)) module = first;
+    if (module < 0 || is_remote(module))
+      throw InputError(spec_.place, "there is something in the model that belongs to none of its modules",
+                       "all of it in the modules, or a module that is here");
+    return parts_[at(module)];
+  }
 
   static int together(int a, int b) { return a == kGround || a == b ? b : b == kGround ? a : kSeveral; }
 
@@ -129,6 +149,9 @@ class Planner {
       couple(joint, joint.name);
       return;
     }
+    if (is_remote(module))
+      throw InputError(joint.place, fmt::format("the joint '{}' is on a module that another host computes", joint.name),
+                       "a [[connection]] of its port");
     part(module).joints.push_back(joint);
     plan_.modules[at(std::max(module, 0))].joints.push_back(static_cast<int>(&joint - spec_.joints.data()));
   }
@@ -305,7 +328,7 @@ class Planner {
         }
     }
     for (const StateSpec& state : spec_.states)
-      if (module_of_state(state.name) == kGround && !taken.contains(state.name)) parts_.front().states.push_back(state);
+      if (module_of_state(state.name) == kGround && !taken.contains(state.name)) part(kGround).states.push_back(state);
   }
 
   /// The output has an input once.
@@ -318,13 +341,13 @@ class Planner {
         part.inputs.back().is_copy = taken;
         taken = true;
       }
-      if (!taken && !parts_.empty()) parts_.front().inputs.push_back(input);
+      if (!taken && !parts_.empty()) part(kGround).inputs.push_back(input);
     }
   }
 
   void add_closure(const ClosureSpec& closure) {
     const int module = module_of(closure);
-    if (module != kSeveral)
+    if (module != kSeveral && !is_remote(module))
       part(module).closures.push_back(closure);
     else if (find_kind(spec_.kinds->closures, closure.type))
       couple(closure);
@@ -337,7 +360,15 @@ class Planner {
       on_ground = {frame.rotation.toRotationMatrix(), frame.at};
       return {};
     }
-    const int module = module_of_.at(frame.body);
+    const int module = module_of_body(frame.body);
+    if (is_remote(module)) {
+      std::vector<std::string>& names = plan_.modules[at(module)].ports;
+      const std::string name = frame.body.substr(frame.body.rfind('.') + 1);
+      const auto known = std::ranges::find(names, name);
+      const auto place = static_cast<int>(known - names.begin());
+      if (known == names.end()) names.push_back(name);
+      return {module, place};
+    }
     auto& ports = ports_[at(module)];
     const auto known = std::ranges::find_if(ports, [&](const FrameSpec& p) {
       return p.body == frame.body && p.at == frame.at && p.rotation.coeffs() == frame.rotation.coeffs();
@@ -369,6 +400,9 @@ class Planner {
   void add_connection(const ClosureSpec& closure) {
     const auto* const kind = find_frame_closure_kind(closure.type);
     if ((kind && !kind->is_holonomic()) || closure.side || closure.friction || !closure.active || is_switched(closure.name)) {
+      for (const FrameSpec* frame : {&closure.a, &closure.b})
+        if (const int module = module_of_body(frame->body); is_remote(module))
+          refuse_at_remote(module, closure.name, closure.place);
       couple(closure);
       return;
     }
@@ -390,10 +424,20 @@ class Planner {
     if (connection.row_count() > 0) plan_.connections.push_back(std::move(connection));
   }
 
+  [[noreturn]] void refuse_at_remote(int module, const std::string& name, const Place& place) const {
+    throw InputError(place,
+                     fmt::format("'{}' asks more of the module '{}' than the motion of its ports, and another host computes it",
+                                 name, plan_.modules[at(module)].remote->name),
+                     "a constraint of two frames that always holds, or a linear spring");
+  }
+
   void add_force(const ForceSpec& force, const std::string& name) {
     int module = together(module_of_body(force.a.body), module_of_body(force.b.body));
     const bool is_linear = !force.law.is_given() && force.active && !is_switched(force.name);
-    if (module == kSeveral && is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules) {
+    const bool links = is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules;
+    for (const FrameSpec* frame : {&force.a, &force.b})
+      if (const int own = module_of_body(frame->body); is_remote(own) && !links) refuse_at_remote(own, name, force.place);
+    if ((module == kSeveral || is_remote(module)) && is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules) {
       SpringLink spring;
       spring.name = name;
       spring.a = port(force.a, spring.ground_a);
@@ -441,9 +485,13 @@ class Planner {
   }
 
   void finish_module(std::size_t m) {
-    check_connected(parts_[m]);
     ModulePlan& module = plan_.modules[m];
     module.name = parts_[m].name;
+    if (module.remote) {
+      module.port_count = static_cast<int>(module.ports.size());
+      return;
+    }
+    check_connected(parts_[m]);
     module.weight = static_cast<double>(parts_[m].bodies.size());
     module.port_count = static_cast<int>(ports_[m].size());
   }
@@ -463,6 +511,8 @@ class Planner {
   }
 
   const Spec& spec_;
+  const RemoteModules* remote_;  // null: there are none
+  int next_nest_ = 0;            // of spec_.modules, that remote ones have yet to be looked for among
   AssemblyPlan plan_;
   Settings settings_;                               // of the modules
   std::unordered_map<std::string, int> nest_of_;    // module of the spec, by name
@@ -479,6 +529,22 @@ class Planner {
 };
 
 }  // namespace
+
+double longest_distance(const Spec& spec) {
+  std::unordered_map<std::string, Vec3<double>> first;
+  double longest = 0.0;
+  const auto add = [&](const std::string& body, const Vec3<double>& at) {
+    if (body == "ground") return;
+    const Vec3<double>& reference = first.try_emplace(body, at).first->second;
+    longest = std::max(longest, (at - reference).norm());
+  };
+  for (const BodySpec& body : spec.bodies) add(body.name, body.com);
+  const auto add_ends = [&](const FrameSpec& a, const FrameSpec& b) { add(a.body, a.at), add(b.body, b.at); };
+  for (const JointSpec& joint : spec.joints) add_ends(joint.parent, joint.child);
+  for (const ClosureSpec& closure : spec.closures) add_ends(closure.a, closure.b);
+  for (const PortSpec& port : spec.ports) add(port.frame.body, port.frame.at);
+  return longest > 0.0 ? longest : 1.0;
+}
 
 std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
   std::vector<std::pair<int, int>> pairs;
@@ -498,7 +564,9 @@ AssemblyPlan plan_assembly(const Spec& spec) {
   Planner planner(spec);
   AssemblyPlan plan = planner.plan();
   for (std::size_t m = 0; m < planner.parts_.size(); ++m) {
+    if (plan.modules[m].remote) continue;
     const auto part = std::make_shared<const Spec>(std::move(planner.parts_[m]));
+    plan.modules[m].part = part;
     plan.modules[m].make = [part, ports = std::move(planner.ports_[m])](const std::vector<double>& start) {
       return make_model_module(build_model(*part), ports, start);
     };

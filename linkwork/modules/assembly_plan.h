@@ -2,9 +2,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "linkwork/model/remote_modules.h"
 #include "linkwork/model/spec.h"
 #include "linkwork/modules/connection.h"
 #include "linkwork/modules/coupling.h"
@@ -21,6 +23,9 @@ struct ModulePlan {
   std::function<std::unique_ptr<Module>(const std::vector<double>& start)> make;
   std::vector<double> start = {};  // handed to make(): values of its joints, for modules that are models (make_model_module)
   std::vector<int> joints = {};    // of the whole model's Spec
+  std::shared_ptr<const Spec> part = nullptr;             // of modules that are models
+  std::vector<std::string> ports = {};                    // their names, of modules on other hosts,
+  std::optional<RemoteModuleSpec> remote = std::nullopt;  // and where that is
 };
 
 /// A system as modules and what joins them: all that every rank knows of it. Made of a model file by plan_assembly(), or put
@@ -40,6 +45,8 @@ struct AssemblyPlan {
   double weight = 1.0;                           // a force that counts, N
   bool watched = false;                          // something comes and goes in it
   std::shared_ptr<const Model> whole = nullptr;  // in one piece; only the first rank has it
+  bool starts_at_ports = false;                  // modules begin each by itself, and are brought together at their ports
+  std::shared_ptr<const Model> drawn = nullptr;  // what is here of a whole that nobody has; only the first rank has it
 
   /// Pairs of modules with something between them.
   std::vector<std::pair<int, int>> joined() const;
@@ -52,6 +59,11 @@ AssemblyPlan plan_assembly(const Spec& spec);
 
 /// Sets the modules' starts from values of all joints of the whole model, as joint_values() gives them.
 void set_start(AssemblyPlan& plan, const Spec& spec, const std::vector<double>& joint_values);
+
+/// Between frames of a body that moves, m: how well constraints must hold is measured by it, and by no less than a millimetre,
+/// since of angles between modules no more can be asked. It is the same whether modules are looked at together or one by one.
+double longest_distance(const Spec& spec);
+inline constexpr double kShortestDistance = 1e-3;
 
 /// The name of the module that a file's own bodies make.
 inline constexpr const char* kOwnModule = "(own)";

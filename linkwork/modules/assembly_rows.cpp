@@ -118,6 +118,7 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
   const AssemblyPlan& plan = workshop.plan();
   if (workshop.rank() == 0) output_[0] = objects ? 1.0 : 0.0;
   double* to = output_.data() + (workshop.rank() == 0 ? 1 : output_ends_[at(workshop.rank() - 1)]);
+  workshop.expect([](WorkingModule& module, std::size_t) { module.module->expect_record(module.Q); });
   for (WorkingModule& module : workshop.modules()) {
     const std::size_t count = module.module->columns().size();
     if (const Status status = module.module->record(module.Q, {to, count}); !status.ok()) workshop.report(module, status.trouble);

@@ -98,6 +98,7 @@ Choice chosen_glue(const Spec& spec, std::vector<std::string>& notes) {
       prefer_one_piece(spec.settings);
       plan_assembly(spec);
     } catch (const InputError& error) {
+      if (remote_modules(spec) != nullptr) throw;
       const std::string& why = error.message();
       notes.push_back(fmt::format("the modules are solved in one piece: {}", why.substr(0, why.find("; expected "))));
       return {"none", {}, {}};

@@ -110,6 +110,11 @@ void AssemblySystem::choose_integrator() {
   if (entry_.traits.own_steps && !entry_.traits.uses_tableau) return;
   const Choice& integrator = plan_.settings.integrator;
   const auto found = std::ranges::find(tableaus(), integrator.name, &Tableau::name);
+  if (found == tableaus().end() && plan_.starts_at_ports)
+    throw InputError(
+        integrator.place,
+        fmt::format("integrator '{}' looks into states, and those of modules on other hosts stay there", integrator.name),
+        "a Runge-Kutta method, such as rk4 or dopri853");
   if (found == tableaus().end()) return;
   tableau_ = &*found;
   if (!tableau_->error.empty() && !entry_.traits.adaptive)
@@ -130,7 +135,9 @@ std::unique_ptr<Integrator> AssemblySystem::make_integrator() {
 void AssemblySystem::check_modules() {
   std::string closed;
   for (const WorkingModule& module : workshop_->modules())
-    if (entry_.traits.needs_equations && !module.module->equations()) closed += module.name + "\n";
+    if ((entry_.traits.needs_equations && !module.module->equations()) ||
+        (entry_.traits.needs_gliding && !module.module->glides()))
+      closed += module.name + "\n";
   std::vector<std::string> names;
   for (const std::string& text : gather_texts(workshop_->transport(), closed))
     for (std::string& name : lines_of(text)) names.push_back(std::move(name));
@@ -237,6 +244,7 @@ Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
   energies_.reset();
   spread(at.y, x_);
   if (Status status = glue_->evaluate(at.t, x_, rates_); !status.ok()) return status;
+  for (std::size_t i = 0; i < x_.size(); ++i) workshop_->modules()[i].module->keep_state(x_[i]);
   collect(x_, at.y);
   rates.resize(at.y.size());
   collect(rates_, rates);
@@ -268,15 +276,13 @@ double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& 
   for (const int end : workshop_->placement().ends) error_ends_.push_back(2 * end);
   Eigen::Index first = 0;
   for (const WorkingModule& module : workshop_->modules()) {
-    double sum = 0.0;
-    for (Eigen::Index k = first; k < first + module.module->controlled_size(); ++k) {
-      const double weight = settings.atol + settings.rtol * std::max(std::abs(from[k]), std::abs(to[k]));
-      sum += std::pow(error[k] / weight, 2);
-    }
+    const Eigen::Index size = module.module->state_size();
+    const WeighedError weighed = module.module->weighed_error(from.segment(first, size), to.segment(first, size),
+                                                              error.segment(first, size), settings.rtol, settings.atol);
     const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
-    sums[2 * leaf] = sum;
-    sums[2 * leaf + 1] = module.module->controlled_size();
-    first += module.module->state_size();
+    sums[2 * leaf] = weighed.sum;
+    sums[2 * leaf + 1] = weighed.count;
+    first += size;
   }
   workshop_->transport().gather(sums, error_ends_);
   double sum = 0.0, count = 0.0;
@@ -295,6 +301,13 @@ double AssemblySystem::seen_until(double t, double until) {
 
 // --- start, rows, remarks
 
+Status AssemblySystem::close_start(Moment& at, Summary& summary) {
+  spread(at.y, x_);
+  const Status status = close_joints(*workshop_, plan_.settings.constraint_tolerance, at.t, x_, summary.notes);
+  collect(x_, at.y);
+  return status;
+}
+
 Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, Remarks& remarks) {
   summary.model = plan_.name;
   summary.coordinates = plan_.settings.coordinates.name == "auto" ? "TA" : plan_.settings.coordinates.name;
@@ -304,6 +317,8 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
   summary.glue = entry_.info.name;
   summary.notes = plan_.notes;
   if (plan_.whole) summary.warnings = plan_.whole->warnings;
+  if (plan_.starts_at_ports)
+    if (const Status status = close_start(at, summary); !status.ok()) return status;
   if (const Status status = evaluate(at, rates); !status.ok()) return status;
   if (watch_)
     if (const Status status = watch_->start(at, rates); !status.ok()) return status;
@@ -312,6 +327,7 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
   remember_ranks();
   keep_account();
   for (WorkingModule& module : workshop_->modules()) module.module->accept_step(remarks);
+  hold(at, rates);
   for_each_coupling([](std::size_t, Coupling& coupling) { coupling.accept_step(); });
   std::string contradiction;
   for (const std::string& text : gather_texts(workshop_->transport(), glue_->contradiction()))
@@ -363,7 +379,22 @@ void AssemblySystem::remember_ranks() {
   usual_ranks_.push_back(glue_->own_rank());
 }
 
-void AssemblySystem::accept_step(const Moment& at, const VecX<double>&, Remarks& remarks) {
+/// Modules that compute elsewhere must know what they have to keep.
+void AssemblySystem::hold(const Moment& at, const VecX<double>& rates) {
+  spread(at.y, x_);
+  spread(rates, rates_);
+  for (std::size_t i = 0; i < x_.size(); ++i) workshop_->modules()[i].module->hold(at.t, x_[i], rates_[i]);
+}
+
+void AssemblySystem::mark() {
+  for (WorkingModule& module : workshop_->modules()) module.module->mark();
+}
+
+void AssemblySystem::go_back_to_mark() {
+  for (WorkingModule& module : workshop_->modules()) module.module->go_back_to_mark();
+}
+
+void AssemblySystem::accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) {
   ++steps_;
   const auto lost = [&](const std::string& module, int rank, int usual) {
     if (rank >= usual) return;
@@ -379,6 +410,7 @@ void AssemblySystem::accept_step(const Moment& at, const VecX<double>&, Remarks&
     lost(module.name, module.module->rank(), usual_ranks_[i]);
   }
   lost("", glue_->own_rank(), usual_ranks_.back());
+  hold(at, rates);
   for_each_coupling([](std::size_t, Coupling& coupling) { coupling.accept_step(); });
   keep_account();
 }
@@ -425,7 +457,7 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
   };
   for (std::size_t i = 0; i < x_.size(); ++i) {
     own.push_back(workshop_->modules()[i].index);
-    add(x_[i]);
+    add(workshop_->modules()[i].module->save(x_[i]));
     add(workshop_->modules()[i].module->memory());
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
@@ -464,7 +496,7 @@ bool AssemblySystem::accepts(const SavedRun& saved) {
   for (std::size_t i = 0; fits && i < start_.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     const SavedPart& part = saved.parts[at(module.index)];
-    fits = std::ssize(part.x) == start_[i].size() && part.memory.size() == module.module->memory().size();
+    fits = module.module->accepts(part.x) && part.memory.size() == module.module->memory().size();
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
     fits = fits && saved.parts[plan_.modules.size() + k].memory.size() == coupling.memory().size();
@@ -478,12 +510,13 @@ Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& 
   traffic_before_ += workshop_->transport().traffic();
   module_seconds_before_ += workshop_->seconds_in_modules();
   const Placement placement = workshop_->placement();
+  round_trips_before_ += workshop_->round_trips();
   glue_.reset();
   make_modules(placement);
   for (std::size_t i = 0; i < x_.size(); ++i) {
     WorkingModule& module = workshop_->modules()[i];
     const SavedPart& part = saved.parts[static_cast<std::size_t>(module.index)];
-    std::ranges::copy(part.x, x_[i].begin());
+    if (const Status status = module.module->restore(part.x, x_[i]); !status.ok()) workshop_->report(module, status.trouble);
     module.module->set_memory(part.memory);
   }
   glue_ = entry_.make(*workshop_, options_);
@@ -498,9 +531,19 @@ Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& 
   at.t = saved.t;
   at.y.resize(begin().y.size());
   collect(x_, at.y);
-  const Status status = evaluate(at, rates);
+  Status status{workshop_->everyones_trouble()};
+  if (status.ok()) status = evaluate(at, rates);
+  if (status.ok()) hold(at, rates);
   remember_ranks();
   return status;
+}
+
+std::string AssemblySystem::lost() {
+  if (!plan_.starts_at_ports) return {};
+  std::string all;
+  for (const std::string& text : gather_texts(transport_, workshop_->lost()))
+    if (!text.empty()) all += (all.empty() ? "" : "; ") + text;
+  return all;
 }
 
 // --- ranks, and the end
@@ -567,16 +610,24 @@ void AssemblySystem::finish(Summary& summary, double seconds) {
   account.mean_iterations /= static_cast<double>(std::max(1L, summary.steps));
   account.green = entry_.traits.exposes;
   account.numbers_exposed = glue_->numbers_exposed();
-  std::vector<double> times(3 * at(ranks), 0.0);
+  constexpr std::size_t kNumbers = 4;
+  std::vector<double> times(kNumbers * at(ranks), 0.0);
   std::vector<int> ends;
-  for (int rank = 0; rank < ranks; ++rank) ends.push_back(3 * (rank + 1));
-  double* const own = &times[3 * at(workshop_->rank())];
+  for (int rank = 0; rank < ranks; ++rank) ends.push_back(static_cast<int>(kNumbers) * (rank + 1));
+  double* const own = &times[kNumbers * at(workshop_->rank())];
   own[0] = traffic.seconds;
   own[1] = module_seconds_before_ + workshop_->seconds_in_modules();
   own[2] = seconds_outside_;
+  own[3] = static_cast<double>(round_trips_before_ + workshop_->round_trips());
   workshop_->transport().gather(times, ends);
   double waiting = 0.0, modules = 0.0, outside = 0.0;
-  for (std::size_t r = 0; r < at(ranks); ++r) waiting += times[3 * r], modules += times[3 * r + 1], outside += times[3 * r + 2];
+  double round_trips = 0.0;
+  for (std::size_t r = 0; r < kNumbers * at(ranks); r += kNumbers) {
+    waiting += times[r], modules += times[r + 1], outside += times[r + 2];
+    round_trips += times[r + 3];
+  }
+  if (round_trips > 0.0)
+    summary.notes.push_back(fmt::format("{:.0f} round trips to other hosts, {:.3g} per step", round_trips, round_trips / steps));
   // While one of them is outside, the others wait for it.
   account.waiting_seconds_per_step = std::max(0.0, waiting - outside * (ranks - 1)) / ranks / steps;
   account.inexpensive = modules > 0.0 ? std::max(0.0, (seconds - outside) * ranks - modules) / modules : 0.0;

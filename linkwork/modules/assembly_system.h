@@ -57,6 +57,9 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   double seen_until(double t, double until) override;
   Scales scales() const override { return {plan_.length, plan_.energy}; }
   bool at_rest() const override { return glue_->at_rest(); }
+  std::string lost() override;
+  void mark() override;
+  void go_back_to_mark() override;
   void save(const Moment& at, SavedRun& saved) override;
   bool accepts(const SavedRun& saved) override;
   Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) override;
@@ -90,6 +93,9 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   /// Calls visit(number, coupling) for those that this rank evaluates.
   template <class Visit>
   void for_each_coupling(Visit visit);
+  void hold(const Moment& at, const VecX<double>& rates);
+  /// Moves modules that know nothing of one another so that their joints are closed.
+  Status close_start(Moment& at, Summary& summary);
   void find_rank(Summary& summary);
   void keep_account();
   template <class Tell>
@@ -132,6 +138,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::chrono::steady_clock::time_point asked_;
   MeteredTransport::Traffic traffic_before_;  // of modules that were replaced
   double module_seconds_before_ = 0.0;
+  long round_trips_before_ = 0;
   double seconds_outside_ = 0.0;  // with the observer: writing, comparing, keeping pace
 };
 

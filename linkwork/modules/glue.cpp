@@ -100,6 +100,36 @@ Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const 
   }
 }
 
+Status close_joints(Workshop& workshop, double tolerance, double t, States& x, std::vector<std::string>& notes) {
+  constexpr int kMostIterations = 50;
+  Hierarchy hierarchy(workshop);
+  double open = 0.0, moving = 0.0;  // at first
+  for (int i = 0;; ++i) {
+    if (Status status = hierarchy.up(t, x, Level::kPosition); !status.ok()) return status;
+    const AssemblyErrors& errors = hierarchy.errors();
+    if (i == 0) open = errors.position;
+    if (errors.position <= tolerance) break;
+    if (i == kMostIterations || !std::isfinite(errors.position))
+      return {
+          fmt::format("the modules cannot be joined near where each of them starts: a joint is open by {:.3g} m or rad, {:.3g} "
+                      "after {} corrections; give starts that are closer",
+                      open, errors.position, i)};
+    hierarchy.down();
+    workshop.advance(Level::kPosition, x);
+  }
+  if (Status status = hierarchy.up(t, x, Level::kVelocity); !status.ok()) return status;
+  moving = hierarchy.errors().velocity;
+  if (moving > tolerance * std::max(1.0, hierarchy.errors().speed)) {
+    hierarchy.down();
+    workshop.advance(Level::kVelocity, x);
+  }
+  if (open > tolerance || moving > tolerance)
+    notes.push_back(
+        fmt::format("the start was closed through the ports of the modules: joints were open by {:.3g} and moved apart by {:.3g}",
+                    open, moving));
+  return {};
+}
+
 PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop.tree().leaves()) {
   const AssemblyPlan& plan = workshop.plan();
   for (const ModulePlan& module : plan.modules) motion_.emplace_back(at(module.port_count));

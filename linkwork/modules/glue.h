@@ -23,6 +23,7 @@ class Glue {
     bool uses_tableau = false;     // ... with the stages of the chosen Runge-Kutta method
     bool needs_equations = false;  // modules must show their equations of motion
     bool solves_modules = false;   // and it solves them itself: formulations and coordinates of modules have no say
+    bool needs_gliding = false;    // modules must know which of their numbers are velocities: Module::glide()
     bool takes_couplings = false;  // what lies between modules may be more than constraints of two frames and springs,
                                    // and things may come and go
     std::string exposes;           // what a module has to show, in words
@@ -103,6 +104,9 @@ DriftControl drift_control(const Settings& settings);
 /// velocities. Closely: as far as rounding allows.
 Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const DriftControl& drift, double t, States& x,
                                 bool closely = false);
+
+/// Moves the starts of modules that know nothing of one another so that the joints between them are closed, and says by how much.
+Status close_joints(Workshop& workshop, double tolerance, double t, States& x, std::vector<std::string>& notes);
 
 /// Exchanges the motion of all ports that take part in joints and springs: what glues need that work on motions alone.
 class PortBoard {

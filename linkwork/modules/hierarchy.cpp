@@ -147,7 +147,7 @@ void Hierarchy::plan_groups() {
 }
 
 Status Hierarchy::up(double t, const States& x, Level level) {
-  workshop_.ask_kinematics(t, x);
+  workshop_.ask_kinematics(t, x, level);
   workshop_.ask_response(level);
   return up_from_answers(t, level);
 }

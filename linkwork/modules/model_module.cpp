@@ -250,6 +250,21 @@ class ModelModule : public Module, private ModuleEquations {
   SwitchedPart* switched() override { return switched_.get(); }
   ModuleEquations* equations() override { return this; }
 
+  bool glides() override { return true; }
+  void glide(const VecX<double>& from, double h, const Glide& by, VecX<double>& to) override {
+    const VecX<double> change = h * from.segment(nq(), nv()) + by.moves.segment(nq(), nv());
+    to = from;
+    displace(change, to);
+    to.segment(nq(), nv()) += by.speeds.segment(nq(), nv());
+    to.tail(nz() + 1) += by.rest.tail(nz() + 1);
+  }
+  std::pair<double, double> largest_accelerations(const VecX<double>& a, const VecX<double>& b) override {
+    const auto largest = [&](const VecX<double>& rates) {
+      return nv() == 0 ? 0.0 : rates.segment(nq(), nv()).cwiseAbs().maxCoeff();
+    };
+    return {largest(a), largest(b)};
+  }
+
  private:
   void make_equations(std::vector<NodeFrame> ports) {
     auto schur = std::make_unique<PortedSchur>(model_, std::move(ports));

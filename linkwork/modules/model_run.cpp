@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/one_piece.h"
+#include "linkwork/modules/remote/remote_assembly.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/design_fit.h"
 #include "linkwork/transport/thread_team.h"
@@ -44,6 +46,7 @@ void compare(PieceComparison& comparison, Observer& observer) {
 
 Choice glue_for(const Spec& spec, const OwnModules& modules, std::vector<std::string>& notes) {
   Choice glue = chosen_glue(spec, notes);
+  if (glue.name == "none") refuse_remote_modules(spec);
   if (glue.name == "none" && !modules.empty())
     throw InputError(spec.settings.glue.place,
                      fmt::format("the module '{}' of a program cannot be part of one piece{}", modules.begin()->first,
@@ -54,24 +57,29 @@ Choice glue_for(const Spec& spec, const OwnModules& modules, std::vector<std::st
 
 /// Its modules placed at a consistent start. Rounded designs are fitted as in one piece.
 AssemblyPlan plan_with(const Spec& given, const OwnModules& modules, Transport& transport) {
-  const Spec spec = fitted_design(given);
+  const Spec spec = remote_modules(given) != nullptr ? given : fitted_design(given);
   AssemblyPlan plan = plan_assembly(spec);
   for (ModulePlan& module : plan.modules)
     if (const auto own = modules.find(module.name); own != modules.end())
       module.make = [make = own->second](const std::vector<double>&) { return make(); };
-  start_together(plan, spec, transport);
+  if (!plan.starts_at_ports) start_together(plan, spec, transport);
   return plan;
 }
 
 Summary run_on_rank(const AssemblyPlan& plan, const Choice& glue, Transport& transport, const SavedRun* from,
                     const Prepare& prepare) {
-  const std::shared_ptr<const Model>& model = plan.whole;
+  const std::shared_ptr<const Model>& model = plan.starts_at_ports ? plan.drawn : plan.whole;
   auto made = std::make_unique<AssemblySystem>(plan, glue, transport);
   AssemblySystem& system = *made;
   Simulation simulation(std::move(made));
   if (from != nullptr) simulation.restore(*from);
   Observer observer = prepare({simulation, model, &system, transport});
   if (transport.rank() != 0) return simulation.run(observer);
+  if (plan.starts_at_ports) {
+    Summary summary = simulation.run(observer);
+    summary.modules->pretty = std::numeric_limits<double>::quiet_NaN();  // nobody has the whole to compare with
+    return summary;
+  }
   PieceComparison comparison(*model, system.columns(), system.is_exact(), [&system] { return system.whole(); });
   if (from != nullptr) comparison.resume(from->summary.modules->pretty, from->outputs);
   compare(comparison, observer);
@@ -99,7 +107,8 @@ Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& opt
   }
   if (options.threads > 1 && world.size() > 1)
     throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
-  const AssemblyPlan plan = plan_with(spec, options.modules, world);
+  AssemblyPlan plan = plan_with(spec, options.modules, world);
+  if (plan.starts_at_ports) use_remote_modules(plan, spec, world, options.dial);
   // More threads than modules would only wait.
   const int threads = std::min(options.threads, std::max(1, static_cast<int>(plan.modules.size())));
   if (world.size() > 1 || threads == 1) return run_on_rank(plan, glue, world, options.from, prepare);
@@ -125,7 +134,8 @@ LiveRun make_live_run(const Spec& spec, const OwnModules& modules) {
   live.is_one_piece = false;
   live.transport = std::make_unique<InProcess>();
   AssemblyPlan plan = plan_with(spec, modules, *live.transport);
-  live.model = plan.whole;
+  if (plan.starts_at_ports) use_remote_modules(plan, spec, *live.transport);
+  live.model = plan.starts_at_ports ? plan.drawn : plan.whole;
   live.simulation = std::make_unique<Simulation>(std::make_unique<AssemblySystem>(std::move(plan), glue, *live.transport));
   return live;
 }

@@ -8,6 +8,7 @@
 
 #include "linkwork/model/model.h"
 #include "linkwork/modules/module.h"
+#include "linkwork/modules/remote/network.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/transport.h"
 
@@ -33,6 +34,7 @@ struct ModelRunOptions {
   int threads = 1;                 // that share the modules of a model
   const SavedRun* from = nullptr;  // what it goes on from
   OwnModules modules = {};
+  DialHost dial = nullptr;  // how modules on other hosts are reached; null: by the network
 };
 
 /// Runs a model as its settings ask for: in one piece, or its modules under their glue, on threads or on the ranks of `world`.

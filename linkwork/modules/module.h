@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "linkwork/dynamics/status.h"
@@ -48,6 +49,16 @@ struct ModuleEnergy {
   double kinetic = 0.0;
   double potential = 0.0;
   double work = 0.0;  // done on the module since the start by what has no potential in it, forces on its ports included
+};
+
+/// A sum of squares of errors in units of their tolerances, and of how many.
+struct WeighedError {
+  double sum = 0.0, count = 0.0;
+};
+
+/// Sums of rates: see Module::glide().
+struct Glide {
+  VecX<double> moves, speeds, rest;
 };
 
 /// A part of a system, developed apart from the others and joined to them at its ports. Whatever computes behind this interface,
@@ -110,10 +121,51 @@ class Module {
   virtual std::vector<double> memory() const { return {}; }
   virtual void set_memory(const std::vector<double>& /*memory*/) {}
 
+  /// The error of a step in units of the tolerances: each number's divided by atol + rtol max(|from|, |to|).
+  virtual WeighedError weighed_error(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error, double rtol,
+                                     double atol);
+
+  /// A state that was evaluated, as numbers for a file; nothing if it cannot be had any more. And back, in a module of the same
+  /// kind.
+  virtual std::vector<double> save(const VecX<double>& x) { return {x.begin(), x.end()}; }
+  virtual bool accepts(const std::vector<double>& saved) { return std::ssize(saved) == state_size(); }
+  virtual Status restore(const std::vector<double>& saved, VecX<double>& x);
+
+  // For modules that compute elsewhere: every question is a journey, so they are told beforehand what will be asked, and the
+  // state that others integrate only stands for one that is kept there.
+  virtual bool is_elsewhere() const { return false; }
+  /// kinematics() at this state will be asked next, then response() at this level; or record().
+  virtual void expect(double /*t*/, const VecX<double>& /*x*/, Level /*level*/) {}
+  virtual void expect_record(const VecX<double>& /*Q*/) {}
+  /// Sends off what is expected of it and of others there.
+  virtual void send() {}
+  /// The state of the last kinematics() will be needed: the module may write it in another way.
+  virtual void keep_state(VecX<double>& /*x*/) {}
+  /// Steps go on from a state that was evaluated, with its rates: what came before is not needed any more.
+  virtual void hold(double /*t*/, const VecX<double>& /*x*/, const VecX<double>& /*rates*/) {}
+  /// What is evaluated from a mark on until it goes back there is not needed afterwards.
+  virtual void mark() {}
+  virtual void go_back_to_mark() {}
+  /// Why there will be no answers any more; empty if there is hope.
+  virtual std::string lost() const { return {}; }
+  /// Journeys to its host so far, which it may share with others.
+  virtual long round_trips() const { return 0; }
+  virtual const void* host() const { return nullptr; }
+
   /// For what comes and goes, in it or elsewhere: null if the module cannot be told.
   virtual SwitchedPart* switched() { return nullptr; }
   /// For glues that need more than the three questions: the equations of motion themselves. Null: the module does not show them.
   virtual ModuleEquations* equations() { return nullptr; }
+
+  /// For glues that step positions and velocities apart: which of its numbers are which the module knows itself.
+  virtual bool glides() { return false; }
+  /// Positions of `from` are displaced by h times its velocities and by the accelerations in `moves`, velocities increased by
+  /// those in `speeds`, the rest by that in `rest`. `to` may be `from`.
+  virtual void glide(const VecX<double>& /*from*/, double /*h*/, const Glide& /*by*/, VecX<double>& /*to*/) {}
+  /// A sum of rates will be needed: the module may write it in another way.
+  virtual void keep_sum(VecX<double>& /*rates*/) {}
+  /// The largest acceleration in each of two sums of rates.
+  virtual std::pair<double, double> largest_accelerations(const VecX<double>& /*a*/, const VecX<double>& /*b*/) { return {}; }
 };
 
 }  // namespace linkwork

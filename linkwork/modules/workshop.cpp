@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <map>
 
 #include "linkwork/transport/text.h"
 
@@ -26,6 +27,7 @@ Workshop::Workshop(const AssemblyPlan& plan, const GroupTree& tree, Placement pl
   for (int leaf = placement_.begin(rank()); leaf < placement_.end(rank()); ++leaf) {
     const int index = leaves[static_cast<std::size_t>(leaf)];
     modules_.emplace_back(index, plan.modules[static_cast<std::size_t>(index)]);
+    if (modules_.back().module->is_elsewhere()) elsewhere_.push_back(modules_.size() - 1);
   }
 }
 
@@ -56,8 +58,24 @@ void Workshop::for_each(Ask ask) {
   seconds_ += since(before);
 }
 
-void Workshop::ask_kinematics(double t, const States& x) {
+std::string Workshop::lost() const {
+  for (const std::size_t i : elsewhere_)
+    if (const std::string why = modules_[i].module->lost(); !why.empty())
+      return fmt::format("module '{}': {}", modules_[i].name, why);
+  return {};
+}
+
+long Workshop::round_trips() const {
+  std::map<const void*, long> trips;
+  for (const std::size_t i : elsewhere_) trips[modules_[i].module->host()] = modules_[i].module->round_trips();
+  long sum = 0;
+  for (const auto& [host, count] : trips) sum += count;
+  return sum;
+}
+
+void Workshop::ask_kinematics(double t, const States& x, Level level) {
   t_ = t;
+  expect([&](WorkingModule& at, std::size_t i) { at.module->expect(t, x[i], level); });
   for_each([&](WorkingModule& at, std::size_t i) { return at.module->kinematics(t, x[i], at.motion); });
 }
 

@@ -49,7 +49,8 @@ class Workshop {
   WorkingModule& module(int index);
 
   /// The three questions, to all modules of this rank. Trouble of one of them is named, and kept until it is told to all.
-  void ask_kinematics(double t, const States& x);
+  /// `level`: of the response that will be asked for.
+  void ask_kinematics(double t, const States& x, Level level = Level::kAcceleration);
   void ask_response(Level level);
   void advance(Level level, States& out);
 
@@ -61,6 +62,17 @@ class Workshop {
   void report(const std::string& who, const std::string& trouble);
   /// What went wrong on any rank; empty if nothing did. All ranks call it.
   std::string everyones_trouble();
+
+  /// Tells modules that compute elsewhere what will be asked of them: expect(module, number).
+  template <class Expect>
+  void expect(Expect expect) {
+    for (const std::size_t i : elsewhere_) expect(modules_[i], i);
+    for (const std::size_t i : elsewhere_) modules_[i].module->send();
+  }
+  /// Why a module of this rank will not answer any more; empty if all will.
+  std::string lost() const;
+  /// Journeys to other hosts, of this rank's modules.
+  long round_trips() const;
 
   double seconds_in_modules() const { return seconds_; }
 
@@ -74,6 +86,7 @@ class Workshop {
   MeteredTransport transport_;
   std::vector<int> leaf_of_;
   std::vector<WorkingModule> modules_;
+  std::vector<std::size_t> elsewhere_;  // of modules_
   double t_ = 0.0;
   std::string trouble_;
   double seconds_ = 0.0;

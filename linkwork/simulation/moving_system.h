@@ -100,6 +100,13 @@ class MovingSystem {
   /// What to do about constraints that came apart.
   virtual std::string advice_when_open() const { return "give a smaller step, or the stabilization 'projection'"; }
 
+  /// Why no step can be made any more, however short, because a part of the system is lost; empty: all is well. The same on all
+  /// ranks.
+  virtual std::string lost() { return {}; }
+  /// What is evaluated from a mark on until it goes back there is looked at, and not needed afterwards.
+  virtual void mark() {}
+  virtual void go_back_to_mark() {}
+
   /// Whether nothing is held back between steps, so that it can be saved.
   virtual bool at_rest() const { return true; }
   virtual void save(const Moment& at, SavedRun& saved) = 0;

@@ -64,7 +64,8 @@ Summary TimeLoop::run() {
   if (!stopped_ && start() && save_if_due())
     while (!has_ended() && step() && save_if_due()) {
     }
-  if (interrupted_ && observer_.checkpoint && system_->at_rest()) observer_.checkpoint(save());
+  if (interrupted_ && observer_.checkpoint && system_->at_rest())
+    if (const SavedRun saved = save(); system_->lost().empty()) observer_.checkpoint(saved);
   Summary done = summary();
   wall_before_ = done.wall_seconds;
   return done;
@@ -147,6 +148,7 @@ bool TimeLoop::save_if_due() {
   if (due() > reached) return true;
   next_checkpoint_ = first_multiple_after(observer_.checkpoint_every, reached);
   const SavedRun saved = save();
+  if (const std::string lost = system_->lost(); !lost.empty()) return stop(lost);  // the last checkpoint is still good
   observer_.checkpoint(saved);
   return go_on_from(saved);
 }
@@ -340,6 +342,8 @@ bool TimeLoop::take_step(double h) {
   for (;;) {
     const Status status = attempt(h);
     if (!adaptive_) return status.ok() ? true : stop(blame(h, status.trouble));
+    if (!status.ok())
+      if (const std::string lost = system_->lost(); !lost.empty()) return stop(lost);
     const double error = status.ok() ? estimated_error() : 1e6;
     const double factor = kSafety * std::pow(std::max(error, 1e-10), -1.0 / integrator_->order());
     const double next = h * std::clamp(factor, kMostShrink, kMostGrowth);
@@ -460,7 +464,7 @@ double TimeLoop::next_output() const { return static_cast<double>(outputs_) * se
 
 /// Rows between now_ and next_.
 bool TimeLoop::record_inside_step(double until) {
-  while (next_output() < until) {
+  for (system_->mark(); next_output() < until; system_->go_back_to_mark()) {
     place_inside(next_output());
     if (Status status = equations_->project(inside_); !status.ok()) return stop(status.trouble);
     if (Status status = evaluate(inside_, inside_rates_); !status.ok()) return stop(status.trouble);

@@ -58,6 +58,7 @@ class ComplianceGlue : public Glue {
   /// Modules see to their own constraints; the joints between them are what the springs live on.
   Status project(double t, States& x, bool) override {
     if (!drift_.positions && !drift_.velocities) return {};
+    workshop_.expect([&](WorkingModule& module, std::size_t i) { module.module->expect(t, x[i], Level::kAcceleration); });
     for (std::size_t i = 0; i < x.size(); ++i) project_alone(workshop_.modules()[i], t, x[i]);
     return {};
   }

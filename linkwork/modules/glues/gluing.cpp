@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/glues/hierarchical.h"
 #include "linkwork/modules/glues/module_tangent.h"
 #include "linkwork/modules/module_equations.h"
+#include "linkwork/transport/text.h"
 
 namespace linkwork {
 
@@ -56,13 +58,13 @@ class GluingGlue : public HierarchicalGlue {
 
   Status step(double t, double h, const States& from, const States& rates, States& to) override {
     before_.resize(from.size());
-    for (std::size_t i = 0; i < from.size(); ++i) before_[i] = accelerations(i, rates[i]);
+    for (std::size_t i = 0; i < from.size(); ++i) before_[i] = rates[i];
     if (c_.empty()) c_ = before_;  // the first step, or other things are in force
     if (t != begun_at_) c0_ = c_;  // else the same step is made again, over another time
     begun_at_ = t;
     bool slow = false;
     Status status = attempt(t, h, from, rates, to, slow);
-    if (!slow || by_tangent_) return status;
+    if (!slow || by_tangent_ || !has_tangents()) return status;
     by_tangent_ = true;
     return attempt(t, h, from, rates, to, slow);
   }
@@ -73,16 +75,12 @@ class GluingGlue : public HierarchicalGlue {
     constexpr double kSlow = 0.7;  // of a change is left in the next iteration
     const double end = t + h;
     const std::size_t count = from.size();
-    change_.resize(count), a_.resize(count), c_.resize(count), trial_ = rates;
+    a_.resize(count), c_.resize(count), trial_ = rates;
     for (std::size_t i = 0; i < count; ++i) {
       predict(i);
-      const ModuleEquations& split = *workshop_.modules()[i].module->equations();
-      const auto v0 = from[i].segment(split.first_velocity(), split.velocity_count());
-      to[i] = from[i];
-      change_[i] = h * v0 + (h * h) * ((0.5 - beta_) * c0_[i] + beta_ * c_[i]);
-      split.displace(change_[i], to[i]);
-      to[i].segment(split.first_velocity(), split.velocity_count()) += h * ((1.0 - gamma_) * c0_[i] + gamma_ * c_[i]);
-      add_rest(i, h, from[i], rates[i], rates[i], to[i]);
+      const Glide by{(h * h) * ((0.5 - beta_) * c0_[i] + beta_ * c_[i]), h * ((1.0 - gamma_) * c0_[i] + gamma_ * c_[i]),
+                     h * rates[i]};
+      module(i).glide(from[i], h, by, to[i]);
     }
     // Off the constraints, near a singular position, accelerations are of any size: their errors are divided by what is left of
     // the rows there.
@@ -98,30 +96,30 @@ class GluingGlue : public HierarchicalGlue {
       const double change = relative_change();
       if (change <= dynamics_ && holds) break;
       slow = slow || !std::isfinite(change) || (iterations_ > 2 && change > kSlow * last);
-      if (slow && !by_tangent_) return {"the iteration is slow"};
+      if (slow && !by_tangent_ && has_tangents()) return {"the iteration is slow"};
       last = change;
       if (iterations_ >= most_)
         return {fmt::format("glue 'gluing' has not converged in {} iterations; take shorter steps", most_)};
       if (by_tangent_)
         if (Status status = solve_by_tangent(end); !status.ok()) return status;
       for (std::size_t i = 0; i < count; ++i) {
-        const ModuleEquations& split = *workshop_.modules()[i].module->equations();
-        a_[i] = by_tangent_ ? next_[i] : VecX<double>(accelerations(i, trial_[i]));
-        change_[i] = c_[i];
+        a_[i] = by_tangent_ ? next_[i] : trial_[i];
+        const VecX<double> before = c_[i];
         c_[i] = step_acceleration(i);
-        change_[i] = c_[i] - change_[i];
-        to[i].segment(split.first_velocity(), split.velocity_count()) += (h * gamma_) * change_[i];
-        change_[i] *= h * h * beta_;
-        split.displace(change_[i], to[i]);
+        const VecX<double> own = c_[i] - before;
+        module(i).glide(to[i], 0.0, {(h * h * beta_) * own, (h * gamma_) * own, VecX<double>::Zero(own.size())}, to[i]);
       }
       if (Status status = project_onto_constraints(workshop_, hierarchy_, drift_, end, to); !status.ok()) {
         slow = true;
         return status;
       }
     }
+    // What is neither position nor velocity goes by the trapezoidal rule.
     for (std::size_t i = 0; i < count; ++i) {
-      add_rest(i, h, from[i], rates[i], trial_[i], to[i]);
-      workshop_.modules()[i].module->normalize(to[i]);
+      const VecX<double> none = VecX<double>::Zero(rates[i].size());
+      module(i).glide(to[i], 0.0, {none, none, (0.5 * h) * (trial_[i] - rates[i])}, to[i]);
+      module(i).normalize(to[i]);
+      module(i).keep_sum(c_[i]);
     }
     return {};
   }
@@ -146,30 +144,38 @@ class GluingGlue : public HierarchicalGlue {
 
   /// Accelerations at the state just evaluated that take the stiffness of the modules into account: next_.
   Status solve_by_tangent(double t) {
-    for (std::size_t i = 0; i < a_.size(); ++i) tangents_[i].respond(workshop_.modules()[i], a_[i]);
+    for (std::size_t i = 0; i < a_.size(); ++i) tangents_[i].respond(workshop_.modules()[i], accelerations(i, a_[i]));
     if (Status status = hierarchy_.up_from_answers(t, Level::kAcceleration); !status.ok()) return status;
     hierarchy_.down();
     next_.resize(a_.size());
-    for (std::size_t i = 0; i < a_.size(); ++i) next_[i] = tangents_[i].advance(workshop_.modules()[i]);
+    for (std::size_t i = 0; i < a_.size(); ++i) {
+      const ModuleEquations& split = *module(i).equations();
+      next_[i] = VecX<double>::Zero(a_[i].size());
+      next_[i].segment(split.first_velocity(), split.velocity_count()) = tangents_[i].advance(workshop_.modules()[i]);
+    }
     return {};
   }
 
-  Eigen::VectorBlock<const VecX<double>> accelerations(std::size_t i, const VecX<double>& rates) {
-    const ModuleEquations& split = *workshop_.modules()[i].module->equations();
+  Module& module(std::size_t i) { return *workshop_.modules()[i].module; }
+
+  VecX<double> accelerations(std::size_t i, const VecX<double>& rates) {
+    const ModuleEquations& split = *module(i).equations();
     return rates.segment(split.first_velocity(), split.velocity_count());
+  }
+
+  /// Whether all modules, on all ranks, show the equations that tangents are made of.
+  bool has_tangents() {
+    if (has_tangents_) return *has_tangents_;
+    bool all = true;
+    for (const WorkingModule& own : workshop_.modules()) all = all && own.module->equations() != nullptr;
+    for (const std::string& text : gather_texts(workshop_.transport(), all ? "" : "no")) all = all && text.empty();
+    has_tangents_ = all;
+    return all;
   }
 
   /// c of (1): (1 - alpha_m) c + alpha_m c0 = (1 - alpha_f) a + alpha_f a0.
   VecX<double> step_acceleration(std::size_t i) const {
     return ((1.0 - alpha_f_) * a_[i] + alpha_f_ * before_[i] - alpha_m_ * c0_[i]) / (1.0 - alpha_m_);
-  }
-
-  /// What is neither position nor velocity goes by the trapezoidal rule.
-  void add_rest(std::size_t i, double h, const VecX<double>& from, const VecX<double>& before, const VecX<double>& after,
-                VecX<double>& to) {
-    const ModuleEquations& split = *workshop_.modules()[i].module->equations();
-    const Eigen::Index rest = to.size() - split.first_velocity() - split.velocity_count();
-    to.tail(rest) = from.tail(rest) + 0.5 * h * (before.tail(rest) + after.tail(rest));
   }
 
   /// How far accelerations are from what they should be, the largest of all modules, relative to the largest.
@@ -180,9 +186,9 @@ class GluingGlue : public HierarchicalGlue {
     double& difference = sizes[2 * static_cast<std::size_t>(workshop_.rank())];
     double& largest = sizes[2 * static_cast<std::size_t>(workshop_.rank()) + 1];
     for (std::size_t i = 0; i < a_.size(); ++i) {
-      if (a_[i].size() == 0) continue;
-      difference = std::max(difference, (accelerations(i, trial_[i]) - a_[i]).cwiseAbs().maxCoeff());
-      largest = std::max(largest, a_[i].cwiseAbs().maxCoeff());
+      const auto [own_difference, own_largest] = module(i).largest_accelerations(trial_[i] - a_[i], a_[i]);
+      difference = std::max(difference, own_difference);
+      largest = std::max(largest, own_largest);
     }
     workshop_.transport().gather(sizes, ends);
     double all = 0.0, scale = 1.0;
@@ -195,9 +201,10 @@ class GluingGlue : public HierarchicalGlue {
   double beta_, gamma_;
   double alpha_m_ = 0.0, alpha_f_ = 0.0;
   int iterations_ = 0;
-  States before_, a_, c_, c0_, change_, trial_, next_;
+  States before_, a_, c_, c0_, trial_, next_;                   // rates: of them accelerations count
   double begun_at_ = std::numeric_limits<double>::quiet_NaN();  // the last step
   bool by_tangent_ = false;
+  std::optional<bool> has_tangents_;
   std::vector<ModuleTangent> tangents_;
 };
 
@@ -218,7 +225,7 @@ GlueEntry gluing_glue() {
           {.exact = false,
            .adaptive = false,
            .own_steps = true,
-           .needs_equations = true,
+           .needs_gliding = true,
            .takes_couplings = true,
            .exposes = "motion of its ports, their response D and R, and which of its numbers are velocities"}};
 }

@@ -382,6 +382,7 @@ class WaveformGlue : public HierarchicalGlue {
           workshop_.report(module, status.trouble);
           return;
         }
+        if (s == 0) module.module->keep_state(x_);
       }
       for (int j = 0; j < stages; ++j) x_ += (h * tableau_.b[at(j)]) * stage_rates_[at(j)];
       ahead_[at(step)][i] = x_;

@@ -1,0 +1,179 @@
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/impl/codegen/method_handler.h>
+#include <grpcpp/impl/codegen/rpc_service_method.h>
+#include <grpcpp/impl/codegen/service_type.h>
+#include <grpcpp/impl/codegen/sync_stream.h>
+#include <grpcpp/resource_quota.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <memory>
+
+#include "apps/network/grpc_network.h"
+#include "linkwork/modules/remote/messages.h"
+
+namespace linkwork::network_library {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Stream = grpc::ServerReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
+
+/// Lets so many messages pass in a second, and a second's worth at once.
+class Rate {
+ public:
+  explicit Rate(double per_second) : per_second_(per_second), left_(per_second) {}
+  bool passes() {
+    const Clock::time_point now = Clock::now();
+    left_ = std::min(per_second_, left_ + per_second_ * std::chrono::duration<double>(now - last_).count()) - 1.0;
+    last_ = now;
+    return left_ >= 0.0;
+  }
+
+ private:
+  double per_second_, left_;
+  Clock::time_point last_ = Clock::now();
+};
+
+class ModulesService : public grpc::Service {
+ public:
+  ModulesService(const ListenSettings& settings, const std::function<std::unique_ptr<Talk>()>& make_talk)
+      : settings_(settings), make_talk_(make_talk) {
+    AddMethod(new grpc::internal::RpcServiceMethod(  // as generated code does; the service owns it
+        remote::kMethod, grpc::internal::RpcMethod::BIDI_STREAMING,
+        new grpc::internal::BidiStreamingHandler<ModulesService, grpc::ByteBuffer, grpc::ByteBuffer>(
+            [](ModulesService* service, grpc::ServerContext*, Stream* stream) { return service->converse(*stream); }, this)));
+  }
+
+ private:
+  grpc::Status converse(Stream& stream) {
+    struct Line {
+      explicit Line(std::atomic<std::size_t>& all) : lines(all), number(++all) {}
+      ~Line() { --lines; }
+      std::atomic<std::size_t>& lines;
+      std::size_t number;
+    } const line(lines_);
+    if (line.number > settings_.most_lines) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many lines"};
+    const std::unique_ptr<Talk> talk = make_talk_();
+    Rate rate(settings_.most_messages_per_second);
+    grpc::ByteBuffer buffer;
+    while (stream.Read(&buffer)) {
+      if (!rate.passes()) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many messages per second"};
+      try {
+        std::vector<grpc::Slice> slices;
+        if (!buffer.Dump(&slices).ok()) return {grpc::StatusCode::INVALID_ARGUMENT, "the message cannot be read"};
+        std::string text;
+        for (const grpc::Slice& slice : slices) text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+        const grpc::Slice reply(talk->answer(text));
+        if (!stream.Write(grpc::ByteBuffer(&reply, 1))) break;
+      } catch (const std::bad_alloc&) {
+        return {grpc::StatusCode::RESOURCE_EXHAUSTED, "out of memory"};
+      } catch (const std::exception& error) {
+        return {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
+      }
+    }
+    return grpc::Status::OK;
+  }
+
+  const ListenSettings& settings_;
+  const std::function<std::unique_ptr<Talk>()>& make_talk_;
+  std::atomic<std::size_t> lines_ = 0;
+};
+
+/// A socket that listens on one address and no other. gRPC's own would take "0.0.0.0" for IPv6 too, and share its port with
+/// others.
+class Listener {
+ public:
+  Listener(const std::string& host, int port) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE;
+    addrinfo* found = nullptr;
+    const std::string where = host + ":" + std::to_string(port);
+    const std::string bare = host.starts_with('[') && host.ends_with(']') ? host.substr(1, host.size() - 2) : host;
+    if (const int error = getaddrinfo(bare.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0)
+      throw std::runtime_error("cannot listen on " + where + ": " + gai_strerror(error));
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> addresses(found, freeaddrinfo);
+    socket_ = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const int on = 1;
+    setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (found->ai_family == AF_INET6) setsockopt(socket_, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    constexpr int kBacklog = 64;
+    if (socket_ < 0 || bind(socket_, found->ai_addr, found->ai_addrlen) != 0 || ::listen(socket_, kBacklog) != 0) {
+      const std::string why = std::strerror(errno);
+      if (socket_ >= 0) close(socket_);
+      throw std::runtime_error("cannot listen on " + where + ": " + why);
+    }
+  }
+  ~Listener() { close(socket_); }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  int socket() const { return socket_; }
+  int port() const {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                               : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  }
+  /// A new connection, or -1 if there is none within a tenth of a second.
+  int accepted() const {
+    pollfd ready{socket_, POLLIN, 0};
+    if (poll(&ready, 1, 100) <= 0) return -1;
+    const int connection = accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    const int on = 1;
+    if (connection >= 0) setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    return connection;
+  }
+
+ private:
+  static int socket(int family, int type, int protocol) { return ::socket(family, type, protocol); }
+  int socket_ = -1;
+};
+
+}  // namespace
+
+void listen_grpc(const ListenSettings& settings, const std::function<std::unique_ptr<Talk>()>& make_talk,
+                 const std::function<void(int port)>& listening, const std::function<bool()>& go_on) {
+  grpc::SslServerCredentialsOptions tls(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  tls.pem_root_certs = contents_of(settings.credentials.ca, "certificate of the authority");
+  tls.pem_key_cert_pairs.push_back(
+      {contents_of(settings.credentials.key, "private key"), contents_of(settings.credentials.cert, "certificate")});
+  const Listener listener(settings.host, settings.port);
+  ModulesService service(settings, make_talk);
+  grpc::ResourceQuota quota("linkwork");
+  quota.SetMaxThreads(static_cast<int>(settings.most_lines) + 8);
+  grpc::ServerBuilder builder;
+  builder.SetResourceQuota(quota);
+  builder.SetMaxReceiveMessageSize(static_cast<int>(settings.most_message_bytes));
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 5'000);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 4);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, static_cast<int>(settings.idle_seconds * 1e3));
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  const auto acceptor = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, grpc::SslServerCredentials(tls));
+  builder.RegisterService(&service);
+  const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  if (!server) throw std::runtime_error("cannot serve: is the private key that of the certificate?");
+  listening(listener.port());
+  while (go_on()) {
+    grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
+    connection.listener_fd = listener.socket();
+    connection.fd = listener.accepted();
+    if (connection.fd >= 0) acceptor->HandleNewConnection(&connection);
+  }
+  server->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+}
+
+}  // namespace linkwork::network_library
