@@ -6,6 +6,8 @@
 #include <system_error>
 #include <utility>
 
+#include "linkwork/fmi/fmu_block.h"
+
 namespace linkwork::cli {
 namespace {
 
@@ -45,6 +47,7 @@ void ModelArgument::add_to(CLI::App& options) {
   options.add_option("--set", set, "gives a parameter of the model another value, a number or an expression; repeatable")
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
+  options.add_flag_callback("--no-fmu", forbid_fmus, "refuses models that run FMUs, which are programs of others");
   add_import_options(options);
 }
 

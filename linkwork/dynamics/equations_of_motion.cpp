@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "linkwork/dynamics/motion_residual.h"
+#include "linkwork/dynamics/running_blocks.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -28,6 +29,10 @@ void EquationsOfMotion::start(State& state) {
   const std::vector<UserState>& states = model().states;
   state.z.resize(static_cast<Eigen::Index>(states.size()));
   for (std::size_t k = 0; k < states.size(); ++k) state.z[static_cast<Eigen::Index>(k)] = states[k].start;
+  if (RunningBlocks* const blocks = system_.blocks()) {
+    system_.update(state);
+    blocks->start(system_, state.z);
+  }
   formulation_->start(system_, state);
 }
 
@@ -72,6 +77,7 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
     rates.zdot.resize(state.z.size());
     rates.zdot.tail(state.z.size() - states) = solution_.zdot;
     system_.state_rates({rates.zdot.data(), model().states.size()});
+    if (!model().blocks.empty() && !rates.zdot.allFinite()) return {system_.describe_not_finite()};
   } else {
     rates.zdot = solution_.zdot;
   }

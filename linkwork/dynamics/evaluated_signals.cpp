@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "linkwork/dynamics/running_blocks.h"
+
 namespace linkwork {
 
 EvaluatedSignals::EvaluatedSignals(const Model& model)
@@ -24,6 +26,9 @@ EvaluatedSignals::EvaluatedSignals(const Model& model)
   for (const DryFriction& friction : model.frictions) fit(friction.load);
   for (const Sensor& sensor : model.sensors) fit(sensor.value), within += sensor.value.slots.size();
   for (const UserState& state : model.states) fit(state.rate), within += state.rate.slots.size();
+  for (const Block& block : model.blocks)
+    for (const BoundExpression& input : block.inputs) fit(input), within += input.slots.size();
+  if (!model.blocks.empty()) blocks_ = std::make_unique<RunningBlocks>(model);
   for (const Input& input : model.inputs) input_jets_.resize(std::max(input_jets_.size(), input.value.slots.size()));
   for (const Event& event : model.events) {
     fit(event.when);
@@ -33,6 +38,9 @@ EvaluatedSignals::EvaluatedSignals(const Model& model)
   jets_.resize(slots);
   set_modes(modes_);
 }
+
+EvaluatedSignals::~EvaluatedSignals() = default;
+EvaluatedSignals::EvaluatedSignals(EvaluatedSignals&&) noexcept = default;
 
 void EvaluatedSignals::set_modes(const Modes& modes) {
   kept_ = false;
@@ -92,6 +100,10 @@ double EvaluatedSignals::slot_value(const Variable& slot, const VecX<double>* la
       return input(slot.index).value;
     case Kind::kState:
       return user_state(slot.index);
+    case Kind::kBlockOutput:
+      return blocks_->output(*this, slot.index, slot.component);
+    case Kind::kBlockRate:
+      return blocks_->rate(*this, slot.index, slot.component);
     case Kind::kSpan:
       return spans_[static_cast<std::size_t>(slot.index)].first;
     case Kind::kSpanRate:

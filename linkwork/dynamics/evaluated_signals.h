@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -10,10 +11,15 @@
 
 namespace linkwork {
 
+class RunningBlocks;
+
 /// What is in force at a state, and the values of expressions there, with all that they use: coordinates, inputs, states of the
 /// user's own, sensors, errors of rows. The second layer of System.
 class EvaluatedSignals : public EvaluatedMotion {
  public:
+  ~EvaluatedSignals() override;
+  EvaluatedSignals(EvaluatedSignals&&) noexcept;
+
   /// What is in force. Rows that are not have zeros throughout: no phi, rate or b, and no force.
   const Modes& modes() const { return modes_; }
   void set_modes(const Modes& modes);
@@ -40,6 +46,9 @@ class EvaluatedSignals : public EvaluatedMotion {
   }
   /// Rates of the user's states, Model::states, at the state last evaluated; as many numbers as there are.
   void state_rates(std::span<double> rates) const;
+
+  /// FMUs at work; null if the model has none.
+  RunningBlocks* blocks() const { return blocks_.get(); }
 
   double value(const Variable& variable) const { return slot_value(variable, nullptr); }
   double value(const BoundExpression& expression) const override { return evaluate(expression); }
@@ -85,6 +94,7 @@ class EvaluatedSignals : public EvaluatedMotion {
   double slot_value(const Variable& slot, const VecX<double>* lambda) const;
   double sensor_value(const Variable& slot, bool rate) const;
 
+  std::unique_ptr<RunningBlocks> blocks_;
   const double* held_ = nullptr;  // branches_, or none
   mutable std::size_t slots_used_ = 0;
   mutable std::vector<Jet> input_jets_;

@@ -25,7 +25,7 @@ bool MotionGradient::is_exact(const Model& model) {
     return sensor.kind->name == "point" || sensor.kind->name == "body" || sensor.kind->name == "distance" ||
            sensor.kind->is_expression;
   };
-  return model.custom_forces.empty() && std::ranges::all_of(model.sensors, known);
+  return model.custom_forces.empty() && model.blocks.empty() && std::ranges::all_of(model.sensors, known);
 }
 
 void MotionGradient::compute(System& system, const VecX<double>& vdot, const VecX<double>& lambda) {

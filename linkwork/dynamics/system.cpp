@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linkwork/dynamics/running_blocks.h"
 #include "linkwork/tree/crba.h"
 #include "linkwork/tree/energy.h"
 #include "linkwork/tree/rnea.h"
@@ -56,6 +57,7 @@ std::string System::describe_not_finite() {
                        place.line > 0 ? fmt::format(" in {}:{}", place.file, place.line) : "", value,
                        beyond.empty() ? "" : ": " + beyond);
   };
+  if (blocks() != nullptr && !blocks()->trouble().empty()) return blocks()->trouble();
   std::string found;
   for_each_law(*model_, [&](const BoundExpression& law, const std::string& who) {
     const double value = found.empty() ? evaluate(law) : 0.0;

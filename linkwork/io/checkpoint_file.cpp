@@ -125,7 +125,7 @@ void fields(Archive& at, SavedRun& x) {
   at("imbalance", x.imbalance), at("exchanged", x.exchanged), at("energy_known", x.energy_known), at("row", x.row);
   at("next_checkpoint", x.next_checkpoint), at("wall_seconds", x.wall_seconds), at("remarks", x.remarks);
   at("summary", x.summary), at("parts", x.parts), at("start_rank", x.start_rank), at("switching", x.switching);
-  at("glue", x.glue), at("glue_notes", x.glue_notes);
+  at("glue", x.glue), at("glue_notes", x.glue_notes), at.if_any("blocks", x.blocks);
 }
 
 template <class Archive>
@@ -174,6 +174,11 @@ struct Writer {
   void operator()(const char* name, const T& value) {
     json[name] = written(value);
   }
+  /// A list that most have not.
+  template <class T>
+  void if_any(const char* name, const T& list) {
+    if (!list.empty()) json[name] = written(list);
+  }
 };
 
 template <class T>
@@ -206,6 +211,10 @@ struct Reader {
   template <class T>
   void operator()(const char* name, T& value) {
     read(json.at(name), value);
+  }
+  template <class T>
+  void if_any(const char* name, T& list) {
+    if (json.contains(name)) read(json.at(name), list);
   }
 };
 

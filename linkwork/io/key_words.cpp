@@ -69,6 +69,10 @@ std::string_view in_words(KeyKind kind) {
       return "an array of 3 numbers or expressions of t, q, v and signals";
     case kNumberTable:
       return "a table of numbers: { name = value }";
+    case kExpressionTable:
+      return "a table of numbers or expressions: { name = \"q.arm\" }";
+    case kValueTable:
+      return "a table of numbers, true or false, and texts: { name = value }";
     case kRepeat:
       return "a table of ranges: { i = [first, last] }";
     case kTable:

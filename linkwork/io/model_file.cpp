@@ -197,6 +197,10 @@ class FileReader {
       spec_.states.push_back(read_state(table, references_));
       take_name(states_, "state", table);
     });
+    for_each("fmu", [&](const TableReader& table) {
+      spec_.blocks.push_back(read_fmu(table, load, references_));
+      take_name(blocks_, "fmu", table);
+    });
     for_each("body", [&](const TableReader& table) {
       spec_.bodies.push_back(read_body(table));
       take_name(bodies_, "body", table);
@@ -266,7 +270,7 @@ class FileReader {
     const std::string name = table.text("name");
     if (name == "ground") table.fail("name", "is 'ground', the body that does not move", "another name");
     // Joints and bodies too: "left.z" must not be both a joint of the module left and a component of the joint left.
-    for (UniqueNames* names : {&bodies_, &constraints_, &sensors_, &ports_, &forces_, &inputs_, &states_})
+    for (UniqueNames* names : {&bodies_, &constraints_, &sensors_, &ports_, &forces_, &inputs_, &states_, &blocks_})
       take_name(*names, "module", table);
     if (table.has("file") == table.has("remote"))
       throw InputError(table.place(),
@@ -392,7 +396,7 @@ class FileReader {
   Spec parts_;  // the modules, flattened
   References references_;
   std::vector<std::string> remote_names_;  // modules of this file on other hosts
-  UniqueNames bodies_, constraints_, forces_, sensors_, inputs_, states_, tables_, events_, ports_;
+  UniqueNames bodies_, constraints_, forces_, sensors_, inputs_, states_, blocks_, tables_, events_, ports_;
   std::unordered_map<std::string, const FrameSpec*> frame_by_port_;
 };
 

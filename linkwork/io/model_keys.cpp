@@ -88,6 +88,7 @@ KeyTable model_keys() {
            {"visual", kTables, kOptional, "shapes that are only drawn"},
            {"input", kTables, kOptional, "numbers that come from outside"},
            {"state", kTables, kOptional, "continuous states of your own"},
+           {"fmu", kTables, kOptional, "programs of others (FMI): controllers, motors, hydraulics"},
            {"table", kTables, kOptional, "measured curves, which expressions call by their names"},
            {"event", kTables, kOptional, "what happens when something crosses zero"},
            {"port", kTables, kOptional, "frames offered for connections"},
@@ -394,6 +395,21 @@ KeyTable state_keys() {
            kRepeatKey}};
 }
 
+KeyTable fmu_keys() {
+  return {"fmu",
+          "fmu",
+          "",
+          {{"name", kName, kRequired, "name of the FMU: expressions use its outputs as `y.<name>.<output>`"},
+           {"file", kText, kRequired, "its file, relative to this one; running it means trusting it"},
+           {"inputs", kExpressionTable, kOptional, "an expression for each of its inputs that is not left at its start value"},
+           {"parameters", kValueTable, kOptional, "values for its parameters and start values"},
+           {"outputs", kValueTable, kOptional, "further names for its variables, where their own cannot stand in expressions"},
+           {"type", kOneOf, kOptional, "model exchange or co-simulation; default: the first that it offers, `cs` with `step`", {}, {"me", "cs"}},
+           {"step", kPositive, kOptional, "co-simulation: time between two exchanges, s; default: what the FMU says"},
+           {"interpolation", kOneOf, kOptional, "co-simulation: inputs over a step; default `hold`", {}, {"hold", "linear"}},
+           kRepeatKey}};
+}
+
 KeyTable table_keys() {
   KeyTable table{"table",
                  "table",
@@ -506,6 +522,7 @@ std::vector<KeyTable> key_tables(const Kinds& kinds) {
           visual_keys(),
           input_keys(),
           state_keys(),
+          fmu_keys(),
           table_keys(),
           port_keys(),
           module_keys(),

@@ -23,6 +23,7 @@ using LoadData = std::function<const std::string&(const std::string& file, const
 InputSpec read_input(const TableReader& table, const LoadData& load);
 StateSpec read_state(const TableReader& table, References& references);
 std::shared_ptr<const Curve> read_table(const TableReader& table, const LoadData& load);
+BlockSpec read_fmu(const TableReader& table, const LoadData& load, References& references);
 PortSpec read_port(const TableReader& table, References& references);
 /// Of a mesh, `file` is as written.
 VisualSpec read_visual(const TableReader& table, References& references);

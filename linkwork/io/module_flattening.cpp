@@ -80,6 +80,10 @@ void prefix_names(Spec& spec, const std::string& prefix) {
     prefixed.name(state.name);
     prefixed.expression(state.rate);
   }
+  for (BlockSpec& block : spec.blocks) {
+    prefixed.name(block.name);
+    for (Expression& input : block.inputs) prefixed.expression(input);
+  }
   for (EventSpec& event : spec.events) {
     prefixed.name(event.name);
     prefixed.expression(event.when);
@@ -105,6 +109,7 @@ void append(Spec& whole, Spec&& part) {
   move_behind(whole.sensors, std::move(part.sensors));
   move_behind(whole.inputs, std::move(part.inputs));
   move_behind(whole.states, std::move(part.states));
+  move_behind(whole.blocks, std::move(part.blocks));
   move_behind(whole.events, std::move(part.events));
   move_behind(whole.changing, std::move(part.changing));
   move_behind(whole.ports, std::move(part.ports));

@@ -78,6 +78,10 @@ Json value_schema(const Key& key) {
       return {{"anyOf", Json::array({reference("number"), {{"type", "array"}, {"items", reference("number")}}})}};
     case kNumberTable:
       return {{"type", "object"}, {"additionalProperties", reference("number")}};
+    case kExpressionTable:
+    case kValueTable:
+      return {{"type", "object"},
+              {"additionalProperties", {{"type", Json::array({"number", "string", "boolean"})}}}};
     case kRepeat:
       return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", array_of(reference("number"), 2)}};
     case kTable:

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "linkwork/model/kinds.h"
+#include "linkwork/model/signal_block.h"
 
 namespace linkwork {
 
@@ -148,10 +149,25 @@ Variable Binding::variable(const std::string& name, const Place& place) const {
   if (what == "v") return {.kind = Kind::kVelocity, .coordinate = coordinate(of, true, place)};
   if (what == "u") return {.kind = Kind::kInput, .index = index_of(spec_.inputs, of, "input", place)};
   if (what == "z") return {.kind = Kind::kState, .index = index_of(spec_.states, of, "state", place)};
+  if (what == "y") return block_variable(of, place);
   if (what == "lambda") return {.kind = Kind::kMultiplier, .index = index_of(model_.rows, of, "row", place)};
   if (what == "error") return {.kind = Kind::kError, .index = index_of(model_.rows, of, "row", place)};
   if (what == "rate") return {.kind = Kind::kErrorRate, .index = index_of(model_.rows, of, "row", place)};
   return sensor_variable(name, place);
+}
+
+/// "<block>.<output>", of which both may have dots.
+Variable Binding::block_variable(const std::string& name, const Place& place) const {
+  std::vector<std::string> known;
+  for (std::size_t k = 0; k < spec_.blocks.size(); ++k) {
+    const std::vector<SignalBlock::Output>& outputs = spec_.blocks[k].block->outputs;
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      known.push_back(spec_.blocks[k].name + "." + outputs[o].name);
+      if (known.back() == name)
+        return {.kind = Variable::Kind::kBlockOutput, .index = static_cast<int>(k), .component = static_cast<int>(o)};
+    }
+  }
+  throw unknown_name(place, "output of an FMU", name, known);
 }
 
 Variable Binding::sensor_variable(const std::string& variable, const Place& place) const {

@@ -26,6 +26,7 @@ class Binding {
  private:
   const Expression* meaning(const std::string& variable) const;
   Variable variable(const std::string& name, const Place& place) const;
+  Variable block_variable(const std::string& name, const Place& place) const;
   Variable sensor_variable(const std::string& name, const Place& place) const;
   template <class T>
   static int index_of(const std::vector<T>& list, const std::string& name, const char* what, const Place& place);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
 #include <random>
 
@@ -10,6 +11,7 @@
 #include "linkwork/model/kinds.h"
 #include "linkwork/model/model.h"
 #include "linkwork/model/remote_modules.h"
+#include "linkwork/model/signal_block.h"
 #include "linkwork/spatial/so3.h"
 
 namespace linkwork {
@@ -48,6 +50,8 @@ class Builder {
     for (const SensorSpec& sensor : spec_.sensors) add_sensor(sensor);
     for (const StateSpec& state : spec_.states)
       model_.states.push_back({state.name, state.start, binding_.bind(state.rate), state.is_copy});
+    for (const BlockSpec& block : spec_.blocks) add_block(block);
+    check_block_cycles();
     build_events(binding_, model_);
     note_cuts(topology);
     for_each_law(model_, [&](BoundExpression& law, const std::string&) {
@@ -102,6 +106,8 @@ class Builder {
     if (!holonomic) check_linear(closure.phi, spec);
     bool moves = false;
     for (const Variable& slot : closure.phi.slots) {
+      if (slot.kind == Variable::Kind::kBlockOutput)
+        throw InputError(spec.place, fmt::format("closure '{}' uses an output of an FMU", spec.name), "a force, or a [[state]]");
       if (slot.kind == Variable::Kind::kSensor || slot.kind == Variable::Kind::kSensorRate)
         throw InputError(spec.place, fmt::format("closure '{}' uses a point or a distance", spec.name),
                          "joint coordinates; a closure between the bodies' frames");
@@ -263,6 +269,43 @@ class Builder {
     if (kind == nullptr) throw unknown_name(spec.place, "sensor type", spec.type, names_of(spec_.kinds->sensors));
     model_.sensors.push_back(
         {spec.name, kind, binding_.frame(spec.frame), binding_.frame(spec.b), binding_.bind(spec.value), spec.numbers});
+  }
+
+  /// Its states are integrated as the user's are, at rates that it gives.
+  void add_block(const BlockSpec& spec) {
+    const auto index = static_cast<int>(model_.blocks.size());
+    Block block{spec.name, spec.block, {}, static_cast<int>(model_.states.size())};
+    for (const Expression& input : spec.inputs) block.inputs.push_back(binding_.bind(input));
+    for (std::size_t k = 0; k < spec.block->states.size(); ++k) {
+      BoundExpression rate{Expression::linear({"rate"}, {1.0}, 0.0, spec.place), {}};
+      rate.slots = {{.kind = Variable::Kind::kBlockRate, .index = index, .component = static_cast<int>(k)}};
+      model_.states.push_back({spec.name + "." + spec.block->states[k], 0.0, std::move(rate), false});
+    }
+    model_.blocks.push_back(std::move(block));
+  }
+
+  /// Outputs that show inputs which need them at once have no value.
+  void check_block_cycles() const {
+    enum class Visit { kNot, kOpen, kDone };
+    std::vector<std::vector<Visit>> visits;
+    for (const Block& block : model_.blocks) visits.emplace_back(block.block->outputs.size(), Visit::kNot);
+    const std::function<void(std::size_t, std::size_t)> visit = [&](std::size_t b, std::size_t o) {
+      const Block& block = model_.blocks[b];
+      if (visits[b][o] == Visit::kOpen)
+        throw InputError(spec_.blocks[b].place,
+                         fmt::format("the output '{}' of FMU '{}' depends on itself, through what it is connected to", block.block->outputs[o].name, block.name),
+                         "a connection over a state, such as a filter ([[state]])");
+      if (visits[b][o] == Visit::kDone) return;
+      visits[b][o] = Visit::kOpen;
+      if (!block.block->steps())
+        for (const std::size_t input : block.block->outputs[o].depends_on)
+          for (const Variable& slot : block.inputs[input].slots)
+            if (slot.kind == Variable::Kind::kBlockOutput)
+              visit(static_cast<std::size_t>(slot.index), static_cast<std::size_t>(slot.component));
+      visits[b][o] = Visit::kDone;
+    };
+    for (std::size_t b = 0; b < visits.size(); ++b)
+      for (std::size_t o = 0; o < visits[b].size(); ++o) visit(b, o);
   }
 
   template <class Kind>

@@ -229,7 +229,7 @@ class Parser {
   /// Inputs, states and sensors.
   bool is_signal(const std::string& name) const {
     const std::string prefix = name.substr(0, name.find('.'));
-    return prefix == "u" || prefix == "z" || vocabulary_.sensors.contains(prefix);
+    return prefix == "u" || prefix == "z" || prefix == "y" || vocabulary_.sensors.contains(prefix);
   }
 
   void add_variable(const std::string& name, std::size_t offset) {

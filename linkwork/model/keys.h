@@ -46,6 +46,8 @@ enum class KeyKind {
   kActions,
   kVectorOfState,
   kNumberTable,
+  kExpressionTable,
+  kValueTable,  // of numbers, Booleans and texts
   kRepeat,
   kTable,   // one table, described by the KeyTable of the key's name
   kTables,  // an array of them

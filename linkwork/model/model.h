@@ -81,13 +81,15 @@ struct Variable {
     kSensorRate,
     kInput,
     kState,
-    kSpan,  // distance of a spring's ends, in its own law
+    kBlockOutput,
+    kBlockRate,  // of its states
+    kSpan,       // distance of a spring's ends, in its own law
     kSpanRate
   };
   Kind kind = Kind::kTime;
   Coordinate coordinate = {};  // kPosition, kVelocity
-  int index = 0;               // of the parameter, row, sensor, input, state or spring
-  int component = 0;           // of the sensor
+  int index = 0;               // of the parameter, row, sensor, input, state, block or spring
+  int component = 0;           // of the sensor or block
 
   bool is_coordinate() const { return kind == Kind::kPosition || kind == Kind::kVelocity; }
 };
@@ -272,6 +274,14 @@ struct UserState {
   bool is_copy = false;  // not in the output
 };
 
+/// What a program of its own computes. Its states are among the user's.
+struct Block {
+  std::string name;
+  std::shared_ptr<const SignalBlock> block;
+  std::vector<BoundExpression> inputs;
+  int first_state = 0;
+};
+
 /// The mechanism, indexed and ready for the recursions. Immutable once built: shared freely between threads.
 struct Model {
   std::string name;
@@ -294,6 +304,7 @@ struct Model {
   std::vector<Sensor> sensors;
   std::vector<Input> inputs;
   std::vector<UserState> states;
+  std::vector<Block> blocks;
   std::vector<Contact> contacts;
   std::vector<DryFriction> frictions;
   std::vector<Event> events;
@@ -354,6 +365,8 @@ void for_each_law(SomeModel& model, Visit&& visit) {
     visit(force.value, "the force on joint '" + model.joints[force.coordinate.joint()].name + "'");
   for (auto& spring : model.springs) visit(spring.law, "the law of the spring on '" + model.node_name(spring.b.node) + "'");
   for (auto& state : model.states) visit(state.rate, "the rate of state '" + state.name + "'");
+  for (auto& block : model.blocks)
+    for (auto& input : block.inputs) visit(input, "an input of FMU '" + block.name + "'");
   for (auto& wrench : model.wrenches)
     for (std::size_t k = 0; k < 3; ++k) {
       visit(wrench.torque[k], "the torque on the body of '" + model.node_name(wrench.at.node) + "'");

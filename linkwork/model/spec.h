@@ -179,6 +179,16 @@ struct StateSpec {
   bool is_copy = false;  // of a module's: the output has it from another
 };
 
+class SignalBlock;
+
+/// A block that a program of its own computes: an FMU.
+struct BlockSpec {
+  std::string name;
+  std::shared_ptr<const SignalBlock> block;
+  std::vector<Expression> inputs;  // as the block lists them
+  Place place;
+};
+
 /// One thing an event does.
 struct ActionSpec {
   enum class Kind { kOn, kOff, kSet, kBounce, kKick, kStop } kind = Kind::kStop;
@@ -257,6 +267,7 @@ struct Spec {
   std::vector<SensorSpec> sensors;
   std::vector<InputSpec> inputs;
   std::vector<StateSpec> states;
+  std::vector<BlockSpec> blocks;
   std::vector<EventSpec> events;
   std::vector<ParameterSpec> changing;  // parameters that events set
   std::vector<PortSpec> ports;

@@ -66,6 +66,8 @@ class Planner {
   void refuse_homeless() const {
     for (const CustomForce& force : spec_.custom_forces)
       throw InputError({}, fmt::format("the custom force '{}' may act on any module", force.name), "glue \"none\"");
+    for (const BlockSpec& block : spec_.blocks)
+      throw InputError(block.place, fmt::format("the FMU '{}' may be connected to any module", block.name), "glue \"none\"");
   }
 
   /// Whether an event switches the closure or force, or has it bounce.

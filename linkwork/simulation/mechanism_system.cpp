@@ -64,6 +64,17 @@ void MechanismSystem::set_input(const std::string& name, std::optional<double> v
     equations_->system().release_input(static_cast<int>(k));
 }
 
+std::vector<MovingSystem::Sampled> MechanismSystem::sampled() {
+  std::vector<Sampled> sampled;
+  for (std::size_t b = 0; b < model_->blocks.size(); ++b)
+    if (const SignalBlock& block = *model_->blocks[b].block; block.steps())
+      sampled.push_back({block.step, [this, b]() -> Status {
+                           System& system = equations_->system();
+                           return {system.blocks()->step(system, b)};
+                         }});
+  return sampled;
+}
+
 std::unique_ptr<Integrator> MechanismSystem::make_integrator() {
   return make_chosen(integrators(), settings().integrator, "integrator", *model_);
 }
@@ -136,6 +147,7 @@ Status MechanismSystem::diagnose_start(const State& state, Summary& summary, Rem
 
 void MechanismSystem::accept_step(const Moment&, const VecX<double>&, Remarks& remarks) {
   equations_->accept_step();
+  if (watch_) watch_->accept_step();
   look(remarks);
 }
 
@@ -184,6 +196,7 @@ void MechanismSystem::save(const Moment& at, SavedRun& saved) {
   saved.parts = {{{at.y.begin(), at.y.end()}, equations_->system().memory()}};
   saved.start_rank = usual_rank();
   if (watch_ && watch_->switching()) saved.switching = watch_->switching()->save();
+  if (RunningBlocks* const blocks = equations_->system().blocks()) saved.blocks = blocks->save();
 }
 
 bool MechanismSystem::accepts(const SavedRun& saved) {
@@ -203,6 +216,12 @@ Status MechanismSystem::restore(const SavedRun& saved, Moment& at, VecX<double>&
   start_rank_ = saved.start_rank;
   equations_->system().set_memory(saved.parts[0].memory);
   if (watch_) watch_->restore(saved.switching, saved.t);
+  if (RunningBlocks* const blocks = equations_->system().blocks()) {
+    State state;
+    unpack(at, model_->tree.nq, model_->tree.nv, state);
+    equations_->system().update(state);
+    blocks->restore(equations_->system(), saved.blocks);
+  }
   Status status = equations_->evaluate(at, rates);
   if (status.ok() || !watch_ || !watch_->holds()) return status;
   watch_->hold(false);

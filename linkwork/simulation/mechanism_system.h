@@ -41,6 +41,7 @@ class MechanismSystem : public MovingSystem {
   bool accepts(const SavedRun& saved) override;
   Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) override;
   void set_input(const std::string& name, std::optional<double> value) override;
+  std::vector<Sampled> sampled() override;
   void finish(Summary& summary, double seconds) override;
 
  private:

@@ -8,6 +8,28 @@ namespace linkwork {
 MechanismWatch::MechanismWatch(const Model& model, EquationsOfMotion& equations, bool exact) : equations_(equations) {
   if (model.has_events()) switching_ = std::make_unique<Switching>(model, equations, exact);
   if (has_switches(model)) switches_ = std::make_unique<SwitchPoints>(model, equations);
+  if (RunningBlocks* const blocks = equations.system().blocks(); blocks != nullptr && blocks->has_events()) blocks_ = blocks;
+}
+
+const std::string& MechanismWatch::stopped_by() const {
+  if (blocks_ != nullptr && !blocks_->stopped_by().empty()) return blocks_->stopped_by();
+  return switching_ ? switching_->stopped_by() : nothing_;
+}
+
+void MechanismWatch::accept_step() {
+  if (blocks_ != nullptr) blocks_->complete_step(equations_.system());
+}
+
+void MechanismWatch::append_blocks() {
+  if (blocks_ == nullptr) return;
+  std::vector<double> numbers;
+  blocks_->append_watched(equations_.system(), numbers);
+  for (const double number : numbers) values_.emplace_back(number, std::numeric_limits<double>::quiet_NaN(), 0.0);
+}
+
+Status MechanismWatch::let_blocks_happen() {
+  if (std::string trouble = blocks_->happen(equations_.system(), state_.z); !trouble.empty()) return {std::move(trouble)};
+  return equations_.evaluate(state_, rates_);
 }
 
 const Derivative& MechanismWatch::unpacked(const VecX<double>& rates) {
@@ -35,6 +57,7 @@ std::vector<std::string> MechanismWatch::warnings() const {
 
 void MechanismWatch::begin_step(const VecX<double>& rates) {
   if (switching_) switching_->begin_step();
+  if (blocks_ != nullptr) blocks_->begin_step(equations_.system());
   values(rates);
   scale_.assign(values_.size(), 0.0);
   for (std::size_t k = 0; k < values_.size(); ++k) scale_[k] = std::abs(values_[k].value);
@@ -44,15 +67,17 @@ const std::vector<Jet>& MechanismWatch::values(const VecX<double>& rates) {
   values_.clear();
   unpacked(rates);
   if (switches_) switches_->append_values(rates_, values_);
+  append_blocks();
   if (switching_) switching_->append_watched(rates_, values_);
   return values_;
 }
 
 double MechanismWatch::margin(const VecX<double>& rates) {
   double least = switching_margin_ = switching_ ? switching_->margin() : 1.0;
-  if (!switches_ || switches_->empty()) return least;
+  if ((!switches_ || switches_->empty()) && blocks_ == nullptr) return least;
   values_.clear();
-  switches_->append_values(unpacked(rates), values_);
+  if (switches_) switches_->append_values(unpacked(rates), values_);
+  append_blocks();
   for (std::size_t k = 0; k < values_.size(); ++k) {
     scale_[k] = std::max(scale_[k], std::abs(values_[k].value));
     least = std::min(least, values_[k].value / std::max(scale_[k], 1e-100));
@@ -65,7 +90,9 @@ void MechanismWatch::mark_due() {
 }
 
 double MechanismWatch::next_time(double t, double until) {
-  return switches_ ? switches_->next_time(t, until) : std::numeric_limits<double>::infinity();
+  const double of_laws = switches_ ? switches_->next_time(t, until) : std::numeric_limits<double>::infinity();
+  const double of_blocks = blocks_ != nullptr ? blocks_->next_time() : std::numeric_limits<double>::infinity();
+  return of_blocks > t && of_blocks <= until ? std::min(of_laws, of_blocks) : of_laws;
 }
 
 Status MechanismWatch::happen(Moment& at, VecX<double>& rates, const std::function<void(bool after)>& tell) {
@@ -78,6 +105,8 @@ Status MechanismWatch::happen(Moment& at, VecX<double>& rates, const std::functi
   equations_.system().rebind(state_);
   if (happens)
     if (Status status = switching_->happen(state_, rates_); !status.ok()) return status;
+  if (blocks_ != nullptr)
+    if (Status status = let_blocks_happen(); !status.ok()) return status;
   if (switches_ && happens) switches_->look_anew(state_.t);
   if (Status status = switch_over(state_, rates_, switched); !status.ok()) return status;
   // Forces that jump may open contacts and let friction slide.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "linkwork/dynamics/running_blocks.h"
 #include "linkwork/simulation/moving_system.h"
 #include "linkwork/switching/switch_points.h"
 #include "linkwork/switching/switching.h"
@@ -11,12 +12,12 @@
 namespace linkwork {
 
 /// What is watched in a mechanism in one piece: events, contacts and friction (Switching), and functions in expressions that
-/// switch (SwitchPoints).
+/// switch (SwitchPoints), and FMUs (RunningBlocks).
 class MechanismWatch : public Watch {
  public:
   /// exact: the formulation's multipliers are those of the constraints, not of springs in their place.
   MechanismWatch(const Model& model, EquationsOfMotion& equations, bool exact);
-  static bool is_needed(const Model& model) { return model.has_events() || has_switches(model); }
+  static bool is_needed(const Model& model) { return model.has_events() || has_switches(model) || !model.blocks.empty(); }
 
   /// Decides what is in force at a start that was evaluated; it is then evaluated so.
   Status start(State& state, Derivative& rates);
@@ -35,17 +36,23 @@ class MechanismWatch : public Watch {
   double next_time(double t, double until) override;
   bool holds() const override { return equations_.system().holds_branches(); }
   void hold(bool on) override { equations_.system().hold_branches(on); }
-  const std::string& stopped_by() const override { return switching_ ? switching_->stopped_by() : nothing_; }
+  const std::string& stopped_by() const override;
+  bool wants_event() const override { return blocks_ != nullptr && blocks_->wants_event(); }
+  /// A step has ended at the state last evaluated.
+  void accept_step();
   std::string busiest(double since) const override { return switching_ ? switching_->busiest(since) : ""; }
 
  private:
   static bool has_switches(const Model& model) { return model.switch_count > 0 || !model.events.empty(); }
   const Derivative& unpacked(const VecX<double>& rates);
   Status switch_over(State& state, Derivative& rates, bool& switched);
+  Status let_blocks_happen();
+  void append_blocks();
 
   EquationsOfMotion& equations_;
   std::unique_ptr<Switching> switching_;
   std::unique_ptr<SwitchPoints> switches_;
+  RunningBlocks* blocks_ = nullptr;  // of the equations, if they have events
   State state_;
   Derivative rates_;
   std::vector<Jet> values_;

@@ -35,6 +35,8 @@ class Watch {
   /// Lets happen what is due. The instant is then evaluated as things are from there on. `tell` is called before and after, if
   /// there is something to see.
   virtual Status happen(Moment& at, VecX<double>& rates, const std::function<void(bool after)>& tell) = 0;
+  /// Whether what ended the last step asks for something to happen there.
+  virtual bool wants_event() const { return false; }
   /// The first time after t, not after `until`, at which something is known to change; infinity if there is none.
   virtual double next_time(double t, double until) = 0;
 
@@ -115,6 +117,13 @@ class MovingSystem {
   /// Makes everything anew as it was saved, and evaluates it: what methods remember of earlier steps is not saved, and must not
   /// make a difference.
   virtual Status restore(const SavedRun& saved, Moment& at, VecX<double>& rates) = 0;
+
+  /// What is done at the start and at every multiple of a period, by whom steps are ended: rates may jump there.
+  struct Sampled {
+    double period;
+    std::function<Status()> act;
+  };
+  virtual std::vector<Sampled> sampled() { return {}; }
 
   virtual bool is_first_rank() const { return true; }
   /// An input keeps the value that it is set to; nothing: it is as the model has it again. What is evaluated next sees it. Throws

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "linkwork/model/signal_block.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -38,6 +39,9 @@ Recorder::Recorder(const Model& model, bool forces) : model_(&model) {
       add(std::string(sensor.kind->prefix) + "." + sensor.name + (component.empty() ? "" : "." + component),
           sensor.kind->units.empty() ? "" : sensor.kind->units[k]);
     }
+  for (const Block& block : model.blocks)
+    for (std::size_t k = 0; sensors_ && k < block.block->outputs.size(); ++k)
+      add("y." + block.name + "." + block.block->outputs[k].name, "");
 }
 
 void Recorder::add(std::string name, std::string unit) {
@@ -139,6 +143,9 @@ void Recorder::append_sensors(const System& system, std::vector<double>& out) co
     out.resize(out.size() + count);
     sensor.kind->read(sensor, system, std::span(out).last(count));
   }
+  for (std::size_t b = 0; b < model_->blocks.size(); ++b)
+    for (std::size_t k = 0; k < model_->blocks[b].block->outputs.size(); ++k)
+      out.push_back(system.value({Variable::Kind::kBlockOutput, {}, static_cast<int>(b), static_cast<int>(k)}));
 }
 
 }  // namespace linkwork

@@ -43,6 +43,7 @@ struct SavedRun {
   std::vector<SavedPart> parts = {};
   int start_rank = 0;
   SavedSwitching switching = {};
+  std::vector<std::string> blocks = {};      // RunningBlocks::save()
   std::vector<double> glue = {};             // Glue::memory()
   std::vector<std::string> glue_notes = {};  // Glue::remarks(), so far
 };

@@ -27,6 +27,11 @@ TimeLoop::TimeLoop(std::unique_ptr<MovingSystem> system)
   make_integrator();
   chosen_ = ColumnChoice(settings_).among(system_->columns());
   for (const std::size_t c : chosen_) columns_.push_back(system_->columns()[c]);
+  for (MovingSystem::Sampled& sampled : system_->sampled())
+    sampled_.push_back({sampled.period, [this, act = std::move(sampled.act)] {
+                          disturbed_ = true;
+                          return act();
+                        }});
 }
 
 TimeLoop::~TimeLoop() = default;
@@ -251,7 +256,12 @@ void TimeLoop::set_input(const std::string& name, std::optional<double> value) {
 
 void TimeLoop::sample(double period, std::function<void()> act) {
   const long next = started_ ? first_multiple_after(period, now_.t + same_sample()) : 0;
-  sampled_.push_back({period, std::move(act), next});
+  sampled_.push_back({period,
+                      [act = std::move(act)]() -> Status {
+                        act();
+                        return {};
+                      },
+                      next});
 }
 
 void TimeLoop::jump(const Moment& to) {
@@ -273,7 +283,7 @@ bool TimeLoop::act_on_samples() {
   for (std::size_t i = 0; i < sampled_.size(); ++i) {
     if (sampled_[i].due() > now_.t + same_sample()) continue;
     sampled_[i].next = first_multiple_after(sampled_[i].period, now_.t + same_sample());
-    sampled_[i].act();
+    if (const Status status = sampled_[i].act(); !status.ok()) return stop(status.trouble);
   }
   return !disturbed_ || begin_anew();
 }
@@ -447,6 +457,7 @@ bool TimeLoop::finish_step() {
   std::swap(now_, next_);
   std::swap(rates_, next_rates_);
   system_->accept_step(now_, rates_, remarks_);
+  event_due_ = event_due_ || (watch_ && watch_->wants_event());
   grid_ = first_multiple_after(settings_.step, now_.t + 1e-9 * settings_.step) - 1;
   if (event_due_ && !let_happen()) return false;
   if (watch_) begin_watching();

@@ -105,7 +105,7 @@ class TimeLoop {
   Watch* watch_ = nullptr;  // of the system
   struct Sampled {
     double period;
-    std::function<void()> act;
+    std::function<Status()> act;
     long next = 0;  // a multiple of the period
     double due() const { return static_cast<double>(next) * period; }
   };

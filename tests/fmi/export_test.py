@@ -10,7 +10,8 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from importer import ERROR, Fmu, FmiError, Instance  # noqa: E402
 
-PROGRAM = sys.argv.pop(1)
+PROGRAM = sys.argv[1]
+del sys.argv[1:3]
 
 ARM = """
 linkwork = 1
