@@ -6,9 +6,10 @@
 
 namespace linkwork {
 
-/// Set by Open MPI, by launchers that speak PMIx (prterun, srun), and by those that speak PMI (Hydra, srun).
+/// Set by Open MPI, by launchers that speak PMIx (prterun, srun), by those that speak PMI (Hydra, srun), and for simulated
+/// clusters by bench/scale.
 bool under_mpirun() {
-  constexpr std::array kSetByLaunchers{"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK"};
+  constexpr std::array kSetByLaunchers{"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "LINKWORK_SIMULATED_RANKS"};
   return std::ranges::any_of(kSetByLaunchers, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 

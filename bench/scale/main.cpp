@@ -1,0 +1,151 @@
+// One run of a chain of modules on the ranks of a simulated cluster, or of mpirun: what a step takes, in the cluster's time, what
+// it sends, and how much memory a rank has. Prints a line of JSON. Every rank makes only its own modules, and none has the whole.
+//
+//   linkwork_bench_scale MODULES CELLS STEPS     3 CELLS + 1 bodies in a module
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "linkwork/io/model_file.h"
+#include "linkwork/modules/assembly_start.h"
+#include "linkwork/modules/assembly_system.h"
+#include "linkwork/simulation/simulation.h"
+#include "linkwork/transport/mpi_world.h"
+
+namespace linkwork::bench {
+namespace {
+
+constexpr double kStep = 1e-4;  // s
+
+/// models/chain_modules.toml with three modules: a first one, one from the middle, and a last one.
+AssemblyPlan short_chain(int cells) {
+  ReadOptions options;
+  options.set = {{"n", "3"}, {"cells", std::to_string(cells)}};
+  Spec spec = read_model_file(LINKWORK_SOURCE_DIR "/models/chain_modules.toml", options);
+  spec.settings.step = kStep;
+  spec.settings.end = spec.settings.output_every = 1e3;
+  spec.settings.columns = {"energy"};
+  spec.settings.glue = {"hierarchical", {}, {}};
+  InProcess alone;
+  AssemblyPlan plan = plan_assembly(spec);
+  start_together(plan, spec, alone);
+  plan.whole = nullptr;
+  return plan;
+}
+
+/// The same with as many modules as wanted, made when they are needed.
+AssemblyPlan chain(int modules, int cells) {
+  const auto base = std::make_shared<const AssemblyPlan>(short_chain(cells));
+  const double length = base->modules[1].start[0];  // of a module, by which the next begins further on
+  AssemblyPlan plan;
+  plan.name = base->name;
+  plan.settings = base->settings;
+  plan.length = base->length;
+  for (int m = 0; m < modules; ++m) {
+    const std::size_t like = m == 0 ? 0 : m == modules - 1 ? 2 : 1;
+    ModulePlan module = {.name = fmt::format("segment{}", m + 1), .weight = base->modules[like].weight, .make = {}};
+    module.port_count = base->modules[like].port_count;
+    module.make = [base, like, x = m * length](const std::vector<double>&) {
+      std::vector<double> start = base->modules[like].start;
+      start[0] = x;
+      return base->modules[like].make(start);
+    };
+    plan.modules.push_back(std::move(module));
+    plan.nest.modules.push_back(m);
+    Connection connection = base->connections[m == 0 ? 0 : 1];
+    connection.name = m == 0 ? "hook" : fmt::format("hinge{}", m + 1);
+    connection.b = {m, 0};
+    if (m > 0) connection.a = {m - 1, 1};
+    plan.connections.push_back(std::move(connection));
+  }
+  return plan;
+}
+
+/// Of the process; <malloc.h>, which knows of the heap alone, does not go with SimGrid's headers.
+double megabytes_in_use() {
+  std::ifstream file("/proc/self/statm");
+  double size = 0.0, resident = 0.0;
+  file >> size >> resident;
+  return 1e-6 * resident * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// Of the cluster: SimGrid gives its own clock to programs that ask the system.
+double seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+int run(int modules, int cells, int steps) {
+  MpiWorld world;
+  Transport& transport = world.transport();
+  const double begun = seconds();
+  Simulation simulation = [&] {
+    AssemblyPlan plan = chain(modules, cells);
+    const Choice glue = plan.settings.glue;
+    return Simulation(std::make_unique<AssemblySystem>(std::move(plan), glue, transport));
+  }();
+  Workshop& workshop = dynamic_cast<AssemblySystem&>(simulation.system()).workshop();
+  transport.wait_for_all();
+  const double planned = seconds() - begun;
+  if (!simulation.step()) return 1;
+  const MeteredTransport::Traffic before = workshop.transport().traffic();
+  std::vector<double> times;  // of the first rank, which waits for the others in every step
+  transport.wait_for_all();
+  for (int k = 0; k < steps; ++k) {
+    const double from = seconds();
+    if (!simulation.step()) return 1;
+    times.push_back(seconds() - from);
+  }
+  const MeteredTransport::Traffic& after = workshop.transport().traffic();
+  std::vector<double> traffic(2 * static_cast<std::size_t>(transport.size()), 0.0);
+  std::vector<int> ends;
+  for (int r = 1; r <= transport.size(); ++r) ends.push_back(2 * r);
+  traffic[2 * static_cast<std::size_t>(transport.rank())] = static_cast<double>(after.messages - before.messages) / steps;
+  traffic[2 * static_cast<std::size_t>(transport.rank()) + 1] = (after.bytes - before.bytes) / steps;
+  transport.gather(traffic, ends);
+  const double memory = megabytes_in_use();  // of all ranks, if they are simulated
+  if (transport.rank() != 0) return 0;
+  double messages = 0.0, bytes = 0.0;
+  for (std::size_t k = 0; k < traffic.size(); k += 2)
+    messages = std::max(messages, traffic[k]), bytes = std::max(bytes, traffic[k + 1]);
+  std::ranges::sort(times);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const bool simulated = std::getenv("LINKWORK_SIMULATED_RANKS") != nullptr;
+  const nlohmann::json json = {{"ranks", transport.size()},
+                               {"modules", modules},
+                               {"bodies", modules * (3 * cells + 1)},
+                               {"steps", steps},
+                               {"scheme", "one exchange"},
+                               {"us_per_step", 1e6 * times[times.size() / 2]},
+                               {"us_per_step_least", 1e6 * times.front()},
+                               {"messages", messages},
+                               {"bytes", bytes},
+                               {"memory_mb_per_rank", simulated ? memory / transport.size() : memory},
+                               {"peak_mb", 1e-3 * static_cast<double>(usage.ru_maxrss)},
+                               {"planning_s", planned}};
+  std::printf("%s\n", json.dump().c_str());
+  std::fflush(stdout);
+  return 0;
+}
+
+}  // namespace
+}  // namespace linkwork::bench
+
+int main(int argc, char** argv) {
+  if (argc < 4) {
+    std::fputs("usage: linkwork_bench_scale MODULES CELLS STEPS\n", stderr);
+    return 2;
+  }
+  return linkwork::bench::run(std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]));
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""Runs chains of modules on simulated clusters: run.py PROGRAM --out FOLDER [--quick] [--platforms fast,wide] [--most RANKS]
+
+The program is linkwork_bench_scale; SimGrid's smpirun must be there. FOLDER/scale.json gets the rows, FOLDER/scale.svg a plot and
+FOLDER/scale.html a page; --docs DOCS writes DOCS/scale.md and its plot as well. Each run is made --repeat times and the one with the median time counts:
+computation is timed on this machine, which may be busy with other things.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import page  # noqa: E402
+
+HERE = Path(__file__).parent
+SITES = 4  # of wide.xml, which has its hosts in order of sites
+HOSTS = 1024
+
+
+def cases(platform, quick, most):
+    """Of each kind: (kind, ranks, modules, cells, steps)."""
+    strong = [1, 2, 4, 8, 16] if quick else [1, 2, 4, 8, 16, 32, 64]
+    weak = [1, 4, 16] if quick else [1, 4, 16, 64, 256, 1024]
+    out = [("strong", p, 64, 17, 5 if quick else 15) for p in strong]
+    out += [("weak", p, 16 * p, 5, 5 if p > 64 or quick else 15) for p in weak if platform == "fast" or p <= 256]
+    if platform == "fast" and not quick:
+        out += [("weak", p, 64 * p, 5, 3 if p > 64 else 9) for p in (1, 16, 64, 256, 1024)]
+    return [case for case in out if case[1] <= most]
+
+
+def hosts(platform, ranks):
+    """In blocks of neighbours, one block per site."""
+    if platform != "wide":
+        return [f"n{r}" for r in range(ranks)]
+    names, sites = [], min(SITES, ranks)
+    for site in range(sites):
+        share = (site + 1) * ranks // sites - site * ranks // sites
+        names += [f"n{site * (HOSTS // SITES) + k}" for k in range(share)]
+    return names
+
+
+def measured(program, platform, case):
+    kind, ranks, modules, cells, steps = case
+    with tempfile.TemporaryDirectory() as folder:
+        hostfile = Path(folder) / "hosts"
+        hostfile.write_text("\n".join(hosts(platform, ranks)) + "\n", encoding="utf-8")
+        command = ["smpirun", "-np", str(ranks), "-platform", str(HERE / f"{platform}.xml"), "-hostfile", str(hostfile),
+                   "--cfg=smpi/host-speed:1Gf", "--cfg=smpi/test:0", "--cfg=smpi/cpu-threshold:1e-7", "--cfg=contexts/stack-size:1024",
+                   "--log=root.thres:error", str(program), str(modules), str(cells), str(steps)]
+        done = subprocess.run(command, env=dict(os.environ, LINKWORK_SIMULATED_RANKS=str(ranks)), cwd=folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if done.returncode != 0 or len(lines) != 1:
+        sys.exit(f"failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
+    return {"kind": kind, "platform": platform, **json.loads(lines[0])}
+
+
+def judged(rows):
+    """Speedup and efficiency against one rank of the same kind, with as much to do, or as much per rank."""
+    for row in rows:
+        one = next((other for other in rows if other["ranks"] == 1 and other["kind"] == row["kind"] and
+                    other["platform"] == row["platform"] and
+                    other["modules"] * (1 if row["kind"] == "strong" else row["ranks"]) == row["modules"]), None)
+        if one is None:
+            continue
+        ratio = one["us_per_step"] / row["us_per_step"]
+        row["speedup"] = ratio if row["kind"] == "strong" else ratio * row["ranks"]
+        row["efficiency"] = row["speedup"] / row["ranks"]
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("."), help="folder for the results")
+    parser.add_argument("--docs", type=Path, help="folder of the documentation, whose page is written, too")
+    parser.add_argument("--quick", action="store_true", help="few ranks")
+    parser.add_argument("--platforms", default="fast,ethernet,wide")
+    parser.add_argument("--kinds", default="strong,weak")
+    parser.add_argument("--most", type=int, default=HOSTS, help="ranks")
+    parser.add_argument("--repeat", type=int, default=3)
+    options = parser.parse_args()
+    rows = []
+    for platform in options.platforms.split(","):
+        if not (HERE / f"{platform}.xml").is_file():
+            sys.exit(f"--platforms: there is no '{platform}'; known are fast, ethernet, wide")
+        for case in cases(platform, options.quick, options.most):
+            if case[0] not in options.kinds.split(","):
+                continue
+            repeat = options.repeat if case[1] <= 256 else 1  # minutes each
+            runs = sorted((measured(options.program, platform, case) for _ in range(repeat)), key=lambda run: run["us_per_step"])
+            rows.append(runs[len(runs) // 2])
+            row = judged(rows)[-1]
+            print(f"{platform:9} {row['kind']:6} {row['ranks']:5} ranks {row['modules']:6} modules: {row['us_per_step']:9.1f} us per step, "
+                  f"efficiency {100 * row.get('efficiency', 0):5.1f} %, {row['messages']:5.1f} messages, {row['bytes'] / 1e3:8.1f} kB, "
+                  f"{row['memory_mb_per_rank']:6.1f} MB per rank, {row['scheme']}", flush=True)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "scale.json").write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
+    page.write(rows, options.out, options.docs)
+
+
+if __name__ == "__main__":
+    main()
