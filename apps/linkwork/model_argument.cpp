@@ -40,6 +40,10 @@ std::pair<std::string, std::string> parse_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+void add_fmu_option(CLI::App& options) {
+  options.add_flag_callback("--no-fmu", forbid_fmus, "refuses models that run FMUs, which are programs of others");
+}
+
 void ModelArgument::add_to(CLI::App& options) {
   options.add_option("MODEL", model, "a model file, a robot file (.urdf, .sdf, .xml), or the name of a ready model")
       ->required()
@@ -47,7 +51,7 @@ void ModelArgument::add_to(CLI::App& options) {
   options.add_option("--set", set, "gives a parameter of the model another value, a number or an expression; repeatable")
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
-  options.add_flag_callback("--no-fmu", forbid_fmus, "refuses models that run FMUs, which are programs of others");
+  add_fmu_option(options);
   add_import_options(options);
 }
 

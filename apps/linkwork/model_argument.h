@@ -36,6 +36,9 @@ struct ModelArgument {
   Spec read(const std::filesystem::path& from, std::function<std::string(const std::filesystem::path&)> load) const;
 };
 
+/// --no-fmu, of every command that runs models.
+void add_fmu_option(CLI::App& options);
+
 /// "name=value" of --set. Throws InputError.
 std::pair<std::string, std::string> parse_assignment(const std::string& text);
 

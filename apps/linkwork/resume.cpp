@@ -84,6 +84,7 @@ Command resume_command(CLI::App& program) {
       ->type_name("");
   app->add_option("--threads", options->run.settings.threads, "threads that share the modules of a model; default 1")
       ->option_text("N");
+  add_fmu_option(*app);
   add_common_options(*app, options->run);
   app->footer(kResumeFooter);
   return {app, [options] { return on_ranks("resume", [&](Transport& world) { return resume(*options, world); }); }};

@@ -11,6 +11,7 @@
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/interruption.h"
+#include "apps/linkwork/model_argument.h"
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/model/input_error.h"
@@ -191,6 +192,7 @@ Command serve_command(CLI::App& program) {
       ->option_text("HOST:PORT");
   options->credentials.add_to(*app);
   app->add_option("--set", options->set, "another value for a parameter")->option_text("name=value");
+  add_fmu_option(*app);
   app->add_option("--columns", options->columns, "output that others may see: groups, names or patterns; default all")
       ->delimiter(',')
       ->option_text("LIST");

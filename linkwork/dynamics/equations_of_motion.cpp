@@ -43,6 +43,7 @@ void EquationsOfMotion::complete() {
 
 void EquationsOfMotion::residual(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, VecX<double>& r) {
   ++evaluations_;
+  if (RunningBlocks* const blocks = system_.blocks()) blocks->clear_trouble();
   residual_->evaluate(system_, state, vdot, lambda, r);
   stabilization_->adjust(system_.terms());
 }
@@ -55,6 +56,7 @@ static const std::string kNotFinite = "the accelerations are not finite";
 
 Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;
+  if (RunningBlocks* const blocks = system_.blocks()) blocks->clear_trouble();
   if (Status status = formulation_->prepare(system_, state); !status.ok()) return status;
   system_.update_forces();
   stabilization_->adjust(system_.terms());

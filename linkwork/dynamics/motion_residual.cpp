@@ -19,7 +19,7 @@ bool depends_on_velocity(const BoundExpression& expression) {
   using Kind = Variable::Kind;
   return std::ranges::any_of(expression.slots, [](const Variable& slot) {
     return slot.kind == Kind::kVelocity || slot.kind == Kind::kSensor || slot.kind == Kind::kSensorRate ||
-           slot.kind == Kind::kSpanRate;
+           slot.kind == Kind::kSpanRate || slot.kind == Kind::kBlockOutput;
   });
 }
 
@@ -90,7 +90,7 @@ MotionResidual::MotionResidual(const Model& model)
 std::vector<std::pair<int, int>> MotionResidual::force_pattern(const Model& model) const {
   std::vector<std::pair<int, int>> places;
   Reach reach(model);
-  if (!model.custom_forces.empty()) {  // which may look at and act on anything
+  if (!model.custom_forces.empty() || !model.blocks.empty()) {  // which may look at and act on anything
     for (std::size_t node = 1; node < model.tree.nodes.size(); ++node) reach.add_node(static_cast<int>(node));
     reach.add_pairs_to(places);
     return places;

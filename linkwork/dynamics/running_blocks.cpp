@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "linkwork/dynamics/evaluated_signals.h"
@@ -23,8 +25,12 @@ std::string hexadecimal(const std::string& bytes) {
 
 std::string bytes_of(const std::string& text) {
   std::string bytes;
-  for (std::size_t i = 0; i + 1 < text.size(); i += 2)
-    bytes += static_cast<char>(std::stoi(text.substr(i, 2), nullptr, 16));
+  for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+    unsigned byte = 0;
+    if (std::from_chars(&text[i], &text[i] + 2, byte, 16).ptr != &text[i] + 2)
+      throw InputError({}, "what was saved of an FMU is damaged");
+    bytes += static_cast<char>(byte);
+  }
   return bytes;
 }
 
@@ -34,8 +40,8 @@ struct RunningBlocks::Running {
   const Block* of = nullptr;
   std::unique_ptr<BlockInstance> instance;
   bool begun = false;
-  double t = 0.0;                          // that the instance is at
-  std::vector<double> z, zdot, inputs;     // likewise
+  double t = 0.0;                       // that the instance is at
+  std::vector<double> z, zdot, inputs;  // likewise
   bool rates_known = false;
   std::vector<double> indicators, signs;
   double next_time = kNever;
@@ -61,7 +67,6 @@ RunningBlocks::RunningBlocks(const Model& model) : model_(model) {
     running->indicators.resize(block.block->indicators);
     running->signs.assign(block.block->indicators, 1.0);
     running->outputs.resize(block.block->outputs.size());
-    has_events_ = has_events_ || !block.block->steps();
     running_.push_back(std::move(running));
   }
 }
@@ -70,7 +75,7 @@ RunningBlocks::~RunningBlocks() = default;
 
 void RunningBlocks::begin(const EvaluatedSignals& at, Running& running) {
   running.instance = running.block().instantiate();
-  for (std::size_t k = 0; k < running.inputs.size(); ++k) running.inputs[k] = at.evaluate(running.of->inputs[k]);
+  for (std::size_t k = 0; k < running.inputs.size(); ++k) running.inputs[k] = input_value(at, running, k);
   running.t = running.stepped_to = at.state().t;
   running.instance->start(running.t, running.inputs);
   running.begun = true;
@@ -101,11 +106,14 @@ void RunningBlocks::start(const EvaluatedSignals& at, VecX<double>& z) {
   for (const std::unique_ptr<Running>& running : running_) running->begun = false;
   stopped_by_.clear();
   wants_event_ = false;
+  trouble_.clear();
   // Inputs of one block may be outputs of others, which are begun when they are asked.
-  for (std::size_t b = 0; b < running_.size(); ++b) {
-    const Running& running = started(at, b);
-    for (std::size_t k = 0; k < running.z.size(); ++k) z[running.of->first_state + static_cast<Eigen::Index>(k)] = running.z[k];
-  }
+  for (std::size_t b = 0; b < running_.size(); ++b) try {
+      const Running& running = started(at, b);
+      for (std::size_t k = 0; k < running.z.size(); ++k) z[running.of->first_state + static_cast<Eigen::Index>(k)] = running.z[k];
+    } catch (const BlockError& error) {
+      throw InputError({}, trouble_.empty() ? error.what() : trouble_);
+    }
 }
 
 /// The instance at the time and states that were last evaluated.
@@ -126,13 +134,21 @@ void RunningBlocks::follow(const EvaluatedSignals& at, Running& running) {
   running.rates_known = false;
 }
 
+/// Throws BlockError if it is not finite.
+double RunningBlocks::input_value(const EvaluatedSignals& at, const Running& running, std::size_t input) const {
+  using Kind = SignalBlock::Input::Kind;
+  const SignalBlock::Input& of = running.block().inputs[input];
+  const double value = at.evaluate(running.of->inputs[input]);
+  if (!std::isfinite(value)) throw BlockError(fmt::format("the input '{}' of FMU '{}' is {}", of.name, running.of->name, value));
+  if (of.kind == Kind::kFlag) return value != 0.0 ? 1.0 : 0.0;
+  return of.kind == Kind::kWhole ? std::round(value) : value;
+}
+
 void RunningBlocks::set_inputs(const EvaluatedSignals& at, Running& running, std::span<const std::size_t> which, bool discrete) {
   for (const std::size_t k : which) {
-    if (running.block().inputs[k].discrete && !discrete) continue;
-    const double value = at.evaluate(running.of->inputs[k]);
+    if (running.block().inputs[k].kind != SignalBlock::Input::Kind::kContinuous && !discrete) continue;
+    const double value = input_value(at, running, k);
     if (value == running.inputs[k]) continue;
-    if (!std::isfinite(value))
-      throw BlockError(fmt::format("the input '{}' of FMU '{}' is {}", running.block().inputs[k].name, running.of->name, value));
     running.inputs[k] = value;
     running.instance->set_input(k, value);
     running.rates_known = false;
@@ -144,7 +160,8 @@ double RunningBlocks::answer(Ask ask) {
   try {
     return ask();
   } catch (const BlockError& error) {
-    trouble_ = error.what();
+    // An input that is not finite may be so because another block gave no answer.
+    if (trouble_.empty()) trouble_ = error.what();
     return std::numeric_limits<double>::quiet_NaN();
   }
 }
@@ -173,10 +190,15 @@ double RunningBlocks::rate(const EvaluatedSignals& at, int block, int state) {
 
 // --- events
 
-bool RunningBlocks::discrete_changed(const EvaluatedSignals& at) {
+/// Inputs that may change at events only: whether one should; with numbers, or whole numbers and Booleans alone.
+bool RunningBlocks::has_changed(const EvaluatedSignals& at, bool numbers) {
+  using Kind = SignalBlock::Input::Kind;
   for (const std::unique_ptr<Running>& running : running_)
-    for (std::size_t k = 0; k < running->inputs.size() && !running->block().steps(); ++k)
-      if (running->block().inputs[k].discrete && at.evaluate(running->of->inputs[k]) != running->inputs[k]) return true;
+    for (std::size_t k = 0; k < running->inputs.size() && !running->block().steps(); ++k) {
+      const Kind kind = running->block().inputs[k].kind;
+      const bool counts = kind == Kind::kWhole || kind == Kind::kFlag || (numbers && kind == Kind::kDiscrete);
+      if (counts && input_value(at, *running, k) != running->inputs[k]) return true;
+    }
   return false;
 }
 
@@ -202,7 +224,7 @@ void RunningBlocks::append_watched(const EvaluatedSignals& at, std::vector<doubl
       values.push_back(running_[b]->signs[k] * running_[b]->indicators[k]);
   }
   values.push_back(at.state().t < next_time() ? 1.0 : -1.0);
-  values.push_back(discrete_changed(at) ? -1.0 : 1.0);
+  values.push_back(answer([&] { return has_changed(at, false) ? -1.0 : 1.0; }));
 }
 
 double RunningBlocks::next_time() const {
@@ -219,17 +241,23 @@ void RunningBlocks::complete_step(const EvaluatedSignals& at) {
       Running& running = started(at, b);
       follow(at, running);
       set_inputs(at, running, running.all_inputs(), false);
-      wants_event_ = running.instance->complete_step() || wants_event_;
+      const BlockInstance::StepEnd end = running.instance->complete_step();
+      wants_event_ = wants_event_ || end.wants_event;
+      if (end.stopped) stopped_by_ = running.of->name;
       return 0.0;
     });
   }
+  answer([&] {
+    wants_event_ = has_changed(at, true) || wants_event_;
+    return 0.0;
+  });
 }
 
 std::string RunningBlocks::happen(const EvaluatedSignals& at, VecX<double>& z) {
   wants_event_ = false;
   try {
     // What one block does at an event may be what another must be told.
-    for (int round = 0; round == 0 || discrete_changed(at); ++round) {
+    for (int round = 0; round == 0 || has_changed(at, true); ++round) {
       if (round == kMostRounds) return "events of FMUs set one another off without end";
       for (std::size_t b = 0; b < running_.size(); ++b) {
         if (running_[b]->block().steps()) continue;
@@ -248,7 +276,8 @@ std::string RunningBlocks::happen(const EvaluatedSignals& at, VecX<double>& z) {
         running.instance->leave_event();
         running.instance->get_states(running.z);
         running.rates_known = false;
-        for (std::size_t k = 0; k < running.z.size(); ++k) z[running.of->first_state + static_cast<Eigen::Index>(k)] = running.z[k];
+        for (std::size_t k = 0; k < running.z.size(); ++k)
+          z[running.of->first_state + static_cast<Eigen::Index>(k)] = running.z[k];
       }
     }
   } catch (const BlockError& error) {
@@ -262,10 +291,14 @@ std::string RunningBlocks::happen(const EvaluatedSignals& at, VecX<double>& z) {
 std::string RunningBlocks::step(const EvaluatedSignals& at, std::size_t block) {
   try {
     Running& running = started(at, block);
-    const double h = at.state().t - running.stepped_to;
-    if (h > 1e-9 * running.block().step) {
-      for (std::size_t k = 0; k < running.inputs.size(); ++k) running.inputs[k] = at.evaluate(running.of->inputs[k]);
-      running.instance->step(running.stepped_to, h, running.from, running.inputs, running.block().linear);
+    constexpr double kSame = 1e-9;
+    const double usual = running.block().step;
+    double h = at.state().t - running.stepped_to;
+    if (std::abs(h - usual) <= kSame * usual) h = usual;  // an FMU may insist on it
+    if (h > kSame * usual) {
+      for (std::size_t k = 0; k < running.inputs.size(); ++k) running.inputs[k] = input_value(at, running, k);
+      if (running.instance->step(running.stepped_to, h, running.from, running.inputs, running.block().linear))
+        stopped_by_ = running.of->name;
       running.stepped_to = at.state().t;
       running.from = running.inputs;
       for (std::size_t o = 0; o < running.outputs.size(); ++o) running.outputs[o] = running.instance->output(o);
@@ -283,8 +316,9 @@ std::vector<std::string> RunningBlocks::save() {
   for (const std::unique_ptr<Running>& running : running_) {
     const std::optional<std::string> bytes = running->begun ? running->instance->save() : std::nullopt;
     if (!bytes)
-      throw InputError({}, fmt::format("the FMU '{}' does not tell its state, so that a run with it cannot be saved", running->of->name),
-                       "an FMU that can serialize its state");
+      throw InputError(
+          {}, fmt::format("the FMU '{}' does not tell its state, so that a run with it cannot be saved", running->of->name),
+          "an FMU that can serialize its state");
     std::string numbers = fmt::format("{:a} {:a} {:a}", running->next_time, running->stepped_to, running->t);
     for (const std::vector<double>* list : {&running->inputs, &running->outputs, &running->from, &running->signs, &running->z})
       for (const double value : *list) numbers += fmt::format(" {:a}", value);

@@ -23,17 +23,17 @@ class RunningBlocks {
   void start(const EvaluatedSignals& at, VecX<double>& z);
   double output(const EvaluatedSignals& at, int block, int output);
   double rate(const EvaluatedSignals& at, int block, int state);
+  /// Why a block gave no answer since clear_trouble(); empty: all did.
   const std::string& trouble() const { return trouble_; }
+  void clear_trouble() { trouble_.clear(); }
 
-  // What is watched: blocks with states or events.
-  bool has_events() const { return has_events_; }
   /// Appends numbers that are positive until something is due: indicators on the side they were when begin_step() was called,
-  /// one for times, one for inputs that may change at events only.
+  /// one for times, one for whole numbers and Booleans, which change at events only.
   void begin_step(const EvaluatedSignals& at);
   void append_watched(const EvaluatedSignals& at, std::vector<double>& values);
   /// Infinity if none is known.
   double next_time() const;
-  /// A step has ended at the state last evaluated.
+  /// A step has ended at the state last evaluated. Inputs that are numbers but may change at events only are told here, too.
   void complete_step(const EvaluatedSignals& at);
   bool wants_event() const { return wants_event_; }
   /// Lets happen what is due; z changes. Empty: well, else why not.
@@ -55,13 +55,14 @@ class RunningBlocks {
   void begin(const EvaluatedSignals& at, Running& running);
   void follow(const EvaluatedSignals& at, Running& running);
   void set_inputs(const EvaluatedSignals& at, Running& running, std::span<const std::size_t> which, bool discrete);
-  bool discrete_changed(const EvaluatedSignals& at);
+  double input_value(const EvaluatedSignals& at, const Running& running, std::size_t input) const;
+  bool has_changed(const EvaluatedSignals& at, bool numbers);
   template <class Ask>
   double answer(Ask ask);
 
   const Model& model_;
   std::vector<std::unique_ptr<Running>> running_;
-  bool has_events_ = false, wants_event_ = false;
+  bool wants_event_ = false;
   std::string trouble_, stopped_by_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 
 using Type = FmuDescription::Type;
 
-struct Functions {
+struct Functions2 {
 #define LINKWORK_POINTER(Result, name, Arguments) Result(*name) Arguments = nullptr;
   LINKWORK_FMI2_FUNCTIONS(LINKWORK_POINTER)
 #undef LINKWORK_POINTER
@@ -26,7 +26,8 @@ struct Functions {
 std::string location_of(const std::filesystem::path& folder) {
   std::string location = "file://";
   for (const char c : folder.string()) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("/-_.~").find(c) != std::string_view::npos;
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::string_view("/-_.~").find(c) != std::string_view::npos;
     location += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return location;
@@ -49,7 +50,8 @@ class Calls2 : public FmuCalls {
                        fmt::format("the FMU refuses to be instantiated{}", said_.empty() ? "" : ": " + said_));
   }
   ~Calls2() override {
-    if (call_.FreeInstance != nullptr) call_.FreeInstance(component_);
+    if (is_running_ && call_.Terminate != nullptr) call_.Terminate(component_);
+    if (!is_lost_ && call_.FreeInstance != nullptr) call_.FreeInstance(component_);
   }
 
   void set(const FmuDescription::Variable& v, double value) override {
@@ -60,7 +62,7 @@ class Calls2 : public FmuCalls {
       const fmi2Boolean flag = value != 0.0;
       check(need(call_.SetBoolean, "SetBoolean")(component_, &reference, 1, &flag), "SetBoolean");
     } else {
-      const auto whole = static_cast<fmi2Integer>(std::lround(value));
+      const auto whole = typed_value<fmi2Integer>(v, value);
       check(need(call_.SetInteger, "SetInteger")(component_, &reference, 1, &whole), "SetInteger");
     }
   }
@@ -90,6 +92,7 @@ class Calls2 : public FmuCalls {
   }
   void exit_initialization() override {
     check(need(call_.ExitInitializationMode, "ExitInitializationMode")(component_), "ExitInitializationMode");
+    is_running_ = true;
   }
   void enter_event() override { check(need(call_.EnterEventMode, "EnterEventMode")(component_), "EnterEventMode"); }
   void enter_continuous() override {
@@ -101,12 +104,11 @@ class Calls2 : public FmuCalls {
     return {info.newDiscreteStatesNeeded != 0, info.terminateSimulation != 0,
             info.nextEventTimeDefined != 0 ? std::optional(info.nextEventTime) : std::nullopt};
   }
-  bool complete_step() override {
+  BlockInstance::StepEnd complete_step() override {
     fmi2Boolean event = 0, terminate = 0;
     check(need(call_.CompletedIntegratorStep, "CompletedIntegratorStep")(component_, 1, &event, &terminate),
           "CompletedIntegratorStep");
-    if (terminate != 0) throw BlockError(fmt::format("the FMU '{}' asks for the end of the run", name_));
-    return event != 0;
+    return {event != 0, terminate != 0};
   }
   void set_time(double t) override { check(need(call_.SetTime, "SetTime")(component_, t), "SetTime"); }
   void set_states(std::span<const double> x) override {
@@ -121,7 +123,15 @@ class Calls2 : public FmuCalls {
   void indicators(std::span<double> z) override {
     check(need(call_.GetEventIndicators, "GetEventIndicators")(component_, z.data(), z.size()), "GetEventIndicators");
   }
-  void do_step(double t, double h) override { check(need(call_.DoStep, "DoStep")(component_, t, h, 1), "DoStep"); }
+  bool do_step(double t, double h) override {
+    const fmi2Status status = need(call_.DoStep, "DoStep")(component_, t, h, 1);
+    fmi2Boolean ended = 0;
+    if (status == fmi2Discard && call_.GetBooleanStatus != nullptr &&
+        call_.GetBooleanStatus(component_, fmi2Terminated, &ended) == fmi2OK && ended != 0)
+      return true;
+    check(status, "DoStep");
+    return false;
+  }
   void set_rate(const FmuDescription::Variable& v, double rate) override {
     const fmi2ValueReference reference = v.reference;
     const fmi2Integer order = 1;
@@ -156,7 +166,10 @@ class Calls2 : public FmuCalls {
 
   void check(fmi2Status status, const char* what) {
     if (status == fmi2OK || status == fmi2Warning) return;
-    throw BlockError(fmt::format("fmi2{} of the FMU '{}' fails{}", what, name_, said_.empty() ? "" : ": " + std::exchange(said_, "")));
+    is_running_ = is_running_ && status == fmi2Discard;
+    is_lost_ = is_lost_ || status == fmi2Fatal;
+    throw BlockError(
+        fmt::format("fmi2{} of the FMU '{}' fails{}", what, name_, said_.empty() ? "" : ": " + std::exchange(said_, "")));
   }
 
   static void log(fmi2ComponentEnvironment environment, fmi2String, fmi2Status status, fmi2String, fmi2String message, ...) {
@@ -171,9 +184,10 @@ class Calls2 : public FmuCalls {
 
   std::shared_ptr<const FmuLibrary> library_;
   std::string name_, said_;
-  Functions call_;
+  Functions2 call_;
   fmi2CallbackFunctions callbacks_{};
   fmi2Component component_ = nullptr;
+  bool is_running_ = false, is_lost_ = false;
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <cmath>
 #include <utility>
 
 #include "linkwork/fmi/fmi3_interface.h"
@@ -13,7 +12,7 @@ namespace {
 
 using Type = FmuDescription::Type;
 
-struct Functions {
+struct Functions3 {
 #define LINKWORK_POINTER(Result, name, Arguments) Result(*name) Arguments = nullptr;
   LINKWORK_FMI3_FUNCTIONS(LINKWORK_POINTER)
 #undef LINKWORK_POINTER
@@ -30,24 +29,25 @@ class Calls3 : public FmuCalls {
     const std::string resources = library_->resources().string() + "/";
     instance_ = exchange ? need(call_.InstantiateModelExchange, "InstantiateModelExchange")(
                                name_.c_str(), fmu.token.c_str(), resources.c_str(), false, false, this, log)
-                         : need(call_.InstantiateCoSimulation, "InstantiateCoSimulation")(
-                               name_.c_str(), fmu.token.c_str(), resources.c_str(), false, false, false, false, nullptr, 0, this,
-                               log, nullptr);
+                         : need(call_.InstantiateCoSimulation, "InstantiateCoSimulation")(name_.c_str(), fmu.token.c_str(),
+                                                                                          resources.c_str(), false, false, false,
+                                                                                          false, nullptr, 0, this, log, nullptr);
     if (instance_ == nullptr)
       throw InputError({library_->name(), 0, 0},
                        fmt::format("the FMU refuses to be instantiated{}", said_.empty() ? "" : ": " + said_));
   }
   ~Calls3() override {
-    if (call_.FreeInstance != nullptr) call_.FreeInstance(instance_);
+    if (is_running_ && call_.Terminate != nullptr) call_.Terminate(instance_);
+    if (!is_lost_ && call_.FreeInstance != nullptr) call_.FreeInstance(instance_);
   }
 
   void set(const FmuDescription::Variable& v, double value) override {
     switch (v.type) {
-#define LINKWORK_SET(Kind)                                                                                            \
-  case Type::k##Kind: {                                                                                               \
-    const auto typed = as<fmi3##Kind>(value);                                                                         \
-    check(need(call_.Set##Kind, "Set" #Kind)(instance_, &v.reference, 1, &typed, 1), "Set" #Kind);                    \
-    return;                                                                                                           \
+#define LINKWORK_SET(Kind)                                                                         \
+  case Type::k##Kind: {                                                                            \
+    const auto typed = typed_value<fmi3##Kind>(v, value);                                          \
+    check(need(call_.Set##Kind, "Set" #Kind)(instance_, &v.reference, 1, &typed, 1), "Set" #Kind); \
+    return;                                                                                        \
   }
       LINKWORK_SET(Float64)
       LINKWORK_SET(Float32)
@@ -68,11 +68,11 @@ class Calls3 : public FmuCalls {
 
   double get(const FmuDescription::Variable& v) override {
     switch (v.type) {
-#define LINKWORK_GET(Kind)                                                                                            \
-  case Type::k##Kind: {                                                                                               \
-    fmi3##Kind typed{};                                                                                               \
-    check(need(call_.Get##Kind, "Get" #Kind)(instance_, &v.reference, 1, &typed, 1), "Get" #Kind);                    \
-    return static_cast<double>(typed);                                                                                \
+#define LINKWORK_GET(Kind)                                                                         \
+  case Type::k##Kind: {                                                                            \
+    fmi3##Kind typed{};                                                                            \
+    check(need(call_.Get##Kind, "Get" #Kind)(instance_, &v.reference, 1, &typed, 1), "Get" #Kind); \
+    return static_cast<double>(typed);                                                             \
   }
       LINKWORK_GET(Float64)
       LINKWORK_GET(Float32)
@@ -102,6 +102,7 @@ class Calls3 : public FmuCalls {
   }
   void exit_initialization() override {
     check(need(call_.ExitInitializationMode, "ExitInitializationMode")(instance_), "ExitInitializationMode");
+    is_running_ = true;
   }
   void enter_event() override { check(need(call_.EnterEventMode, "EnterEventMode")(instance_), "EnterEventMode"); }
   void enter_continuous() override {
@@ -110,16 +111,16 @@ class Calls3 : public FmuCalls {
   BlockInstance::Happened update() override {
     bool again = false, stopped = false, nominals = false, values = false, has_next = false;
     double next = 0.0;
-    check(need(call_.UpdateDiscreteStates, "UpdateDiscreteStates")(instance_, &again, &stopped, &nominals, &values, &has_next, &next),
+    check(need(call_.UpdateDiscreteStates, "UpdateDiscreteStates")(instance_, &again, &stopped, &nominals, &values, &has_next,
+                                                                   &next),
           "UpdateDiscreteStates");
     return {again, stopped, has_next ? std::optional(next) : std::nullopt};
   }
-  bool complete_step() override {
+  BlockInstance::StepEnd complete_step() override {
     bool event = false, terminate = false;
     check(need(call_.CompletedIntegratorStep, "CompletedIntegratorStep")(instance_, true, &event, &terminate),
           "CompletedIntegratorStep");
-    if (terminate) throw BlockError(fmt::format("the FMU '{}' asks for the end of the run", name_));
-    return event;
+    return {event, terminate};
   }
   void set_time(double t) override { check(need(call_.SetTime, "SetTime")(instance_, t), "SetTime"); }
   void set_states(std::span<const double> x) override {
@@ -135,11 +136,11 @@ class Calls3 : public FmuCalls {
   void indicators(std::span<double> z) override {
     check(need(call_.GetEventIndicators, "GetEventIndicators")(instance_, z.data(), z.size()), "GetEventIndicators");
   }
-  void do_step(double t, double h) override {
+  bool do_step(double t, double h) override {
     bool event = false, terminate = false, early = false;
     double reached = t;
     check(need(call_.DoStep, "DoStep")(instance_, t, h, true, &event, &terminate, &early, &reached), "DoStep");
-    if (terminate) throw BlockError(fmt::format("the FMU '{}' asks for the end of the run", name_));
+    return terminate;
   }
   void set_rate(const FmuDescription::Variable&, double) override {}  // FMI 3 interpolates by intermediate updates
 
@@ -164,16 +165,6 @@ class Calls3 : public FmuCalls {
   }
 
  private:
-  template <class Typed>
-  static Typed as(double value) {
-    if constexpr (std::is_same_v<Typed, bool>)
-      return value != 0.0;
-    else if constexpr (std::is_floating_point_v<Typed>)
-      return static_cast<Typed>(value);
-    else
-      return static_cast<Typed>(std::llround(value));
-  }
-
   template <class Function>
   Function need(Function function, const char* what) const {
     if (function == nullptr) throw InputError({library_->name(), 0, 0}, fmt::format("the FMU has no function fmi3{}", what));
@@ -182,7 +173,10 @@ class Calls3 : public FmuCalls {
 
   void check(fmi3Status status, const char* what) {
     if (status == fmi3OK || status == fmi3Warning) return;
-    throw BlockError(fmt::format("fmi3{} of the FMU '{}' fails{}", what, name_, said_.empty() ? "" : ": " + std::exchange(said_, "")));
+    is_running_ = is_running_ && status == fmi3Discard;
+    is_lost_ = is_lost_ || status == fmi3Fatal;
+    throw BlockError(
+        fmt::format("fmi3{} of the FMU '{}' fails{}", what, name_, said_.empty() ? "" : ": " + std::exchange(said_, "")));
   }
 
   static void log(fmi3InstanceEnvironment environment, fmi3Status status, fmi3String, fmi3String message) {
@@ -192,8 +186,9 @@ class Calls3 : public FmuCalls {
 
   std::shared_ptr<const FmuLibrary> library_;
   std::string name_, said_;
-  Functions call_;
+  Functions3 call_;
   fmi3Instance instance_ = nullptr;
+  bool is_running_ = false, is_lost_ = false;
 };
 
 }  // namespace

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <fstream>
 #include <mutex>
 #include <set>
+#include <unordered_map>
 
 #include "linkwork/fmi/fmu_calls.h"
 #include "linkwork/fmi/model_description.h"
@@ -24,22 +26,24 @@ using Type = FmuDescription::Type;
 
 std::atomic<bool> forbidden = false;
 
-class FmuBlockInstance;
-
 /// What instances share: the description, and the library once it is loaded.
 class FmuBlock : public SignalBlock {
  public:
-  explicit FmuBlock(FmuRequest request)
-      : request_(std::move(request)), archive_(request_.bytes, request_.file) {
+  explicit FmuBlock(FmuRequest request) : request_(std::move(request)), archive_(request_.bytes, request_.file) {
     read_description();
     choose_kind();
     connect_inputs();
+    if (request_.connects_ports) connect_ports();
     name_outputs();
     check_parameters();
     if (exchange_) {
-      this->indicators = fmu_.indicators;
-      for (const FmuDescription::Unknown& rate : fmu_.derivatives)
-        this->states.push_back(fmu_.variables[*fmu_.variables[rate.variable].derivative_of].name);
+      indicators = fmu_.indicators;
+      for (const FmuDescription::Unknown& unknown : fmu_.derivatives) {
+        const FmuDescription::Variable& rate = fmu_.variables[unknown.variable];
+        if (rate.is_array) throw refuse(fmt::format("has an array of states ('{}'), which is not supported", rate.name));
+        states.push_back(fmu_.variables[*rate.derivative_of].name);
+        std::ranges::replace_if(states.back(), is_no_part_of_column, '_');
+      }
     }
   }
 
@@ -79,15 +83,15 @@ class FmuBlock : public SignalBlock {
     exchange_ = request_.kind == "me" || (request_.kind == "auto" && fmu_.exchange && !request_.step);
     if (exchange_ && !fmu_.exchange) throw refuse("offers no model exchange", "type = \"cs\"");
     if (!exchange_ && !fmu_.co_simulation) throw refuse("offers no co-simulation", "an FMU of model exchange has no 'step'");
+    if (interface().needs_tool) throw refuse("needs another program to run");
     if (exchange_) {
       if (request_.step) throw refuse("is integrated with the motion, and has no 'step'", "type = \"cs\", or no step");
       if (request_.linear) throw refuse("is integrated with the motion, and its inputs are not interpolated");
       return;
     }
-    const std::optional<double> step = request_.step ? request_.step : fmu_.step_size;
-    if (!step || !(*step > 0.0) || !std::isfinite(*step)) throw refuse("is of co-simulation, and its step is not known", "step = 1e-3");
-    this->step = *step;
-    this->linear = request_.linear;
+    step = request_.step.value_or(fmu_.step_size.value_or(0.0));
+    if (!(step > 0.0) || !std::isfinite(step)) throw refuse("is of co-simulation, and its step is not known", "step = 1e-3");
+    linear = request_.linear;
   }
 
   std::vector<std::string> names_with(std::string_view causality) const {
@@ -104,40 +108,69 @@ class FmuBlock : public SignalBlock {
     return *v;
   }
 
+  static bool is_no_part_of_column(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F || c == ',' || c == '"'; }
+  /// A name that is none is left out, unless `outputs` gives another.
+  static bool is_column(const std::string& name) { return !name.empty() && std::ranges::none_of(name, is_no_part_of_column); }
+
+  static Input::Kind kind_of(const FmuDescription::Variable& v) {
+    if (v.type == Type::kBoolean) return Input::Kind::kFlag;
+    if (v.type != Type::kFloat64 && v.type != Type::kFloat32) return Input::Kind::kWhole;
+    return v.variability == "continuous" ? Input::Kind::kContinuous : Input::Kind::kDiscrete;
+  }
+
   void connect_inputs() {
     for (const auto& [name, place] : request_.inputs) {
       const FmuDescription::Variable& v = variable(name, "input", place);
       if (!v.is_number())
-        throw InputError(place, fmt::format("the input '{}' of the FMU '{}' is {}", name, request_.name,
-                                            v.is_array ? "an array" : fmt::format("of type {}", in_words(v.type))),
+        throw InputError(place,
+                         fmt::format("the input '{}' of the FMU '{}' is {}", name, request_.name,
+                                     v.is_array ? "an array" : fmt::format("of type {}", in_words(v.type))),
                          "a number or a Boolean");
-      inputs.push_back({name, v.variability != "continuous"});
+      inputs.push_back({name, kind_of(v)});
       input_variables_.push_back(&v);
     }
   }
 
+  void connect_ports() {
+    const auto is_force = [](const FmuDescription::Variable& v) {
+      constexpr std::array<std::string_view, 6> kForces{".fx", ".fy", ".fz", ".tx", ".ty", ".tz"};
+      return v.causality == "input" && v.type == Type::kFloat64 && !v.is_array &&
+             std::ranges::any_of(kForces, [&](std::string_view end) { return v.name.ends_with(end); });
+    };
+    for (const FmuDescription::Variable& v : fmu_.variables)
+      if (is_force(v)) {
+        inputs.push_back({v.name, kind_of(v)});
+        input_variables_.push_back(&v);
+      }
+  }
+
   void name_outputs() {
+    std::unordered_map<std::size_t, const FmuDescription::Unknown*> by_variable;
+    for (const FmuDescription::Unknown& known : fmu_.outputs) by_variable.emplace(known.variable, &known);
     const auto dependencies = [&](const FmuDescription::Variable& v) {
       std::vector<std::size_t> on;
       const auto index = static_cast<std::size_t>(&v - fmu_.variables.data());
-      const auto known = std::ranges::find(fmu_.outputs, index, &FmuDescription::Unknown::variable);
+      const auto found = by_variable.find(index);
+      const auto* const only = found != by_variable.end() && found->second->depends_on ? &*found->second->depends_on : nullptr;
       for (std::size_t k = 0; k < input_variables_.size(); ++k) {
         const auto input = static_cast<std::size_t>(input_variables_[k] - fmu_.variables.data());
-        const bool independent = known != fmu_.outputs.end() && known->depends_on &&
-                                 std::ranges::find(*known->depends_on, input) == known->depends_on->end();
+        const bool independent = only != nullptr && std::ranges::find(*only, input) == only->end();
         if (!independent) on.push_back(k);
       }
       return on;
     };
     for (const FmuDescription::Variable& v : fmu_.variables)
-      if (v.causality == "output" && v.is_number()) {
+      if (v.causality == "output" && v.is_number() && is_column(v.name)) {
         outputs.push_back({v.name, dependencies(v)});
         output_variables_.push_back(&v);
       }
     for (const auto& [alias, name] : request_.outputs) {
       const FmuDescription::Variable* const v = fmu_.find(name);
-      if (v == nullptr) throw unknown_name(request_.place, fmt::format("output of the FMU '{}'", request_.name), name, names_with("output"));
+      if (v == nullptr)
+        throw unknown_name(request_.place, fmt::format("output of the FMU '{}'", request_.name), name, names_with("output"));
       if (!v->is_number()) throw refuse(fmt::format("has an output '{}' that is no number", name));
+      if (!is_column(alias))
+        throw refuse(fmt::format("has an output that is to be named '{}'", alias), "a name without commas and quotes");
       if (std::ranges::find(outputs, alias, &Output::name) != outputs.end())
         throw refuse(fmt::format("has an output '{}' already", alias), "another name");
       outputs.push_back({alias, dependencies(*v)});
@@ -152,8 +185,8 @@ class FmuBlock : public SignalBlock {
       if (v == nullptr || (v->causality != "parameter" && !is_start))
         throw unknown_name(parameter.place, fmt::format("parameter of the FMU '{}'", request_.name), parameter.name,
                            names_with("parameter"));
-      const bool is_text = std::holds_alternative<std::string>(parameter.value);
-      if (v->is_array || is_text != (v->type == Type::kString) || v->type == Type::kBinary)
+      const bool fits = v->type == Type::kString ? parameter.text.has_value() : v->is_number() && parameter.number;
+      if (v->is_array || !fits)
         throw InputError(parameter.place,
                          fmt::format("the parameter '{}' of the FMU '{}' is of type {}{}", parameter.name, request_.name,
                                      in_words(v->type), v->is_array ? ", an array" : ""),
@@ -171,8 +204,9 @@ class FmuBlock : public SignalBlock {
           const std::size_t end = entry.name.find('/', 9);
           if (end != std::string::npos) platforms.insert(entry.name.substr(9, end - 9));
         }
-      throw refuse(fmt::format("has no binary for this platform, {}", object),
-                   platforms.empty() ? "an FMU with binaries" : fmt::format("it has: {}", listed({platforms.begin(), platforms.end()})));
+      throw refuse(
+          fmt::format("has no binary for this platform, {}", object),
+          platforms.empty() ? "an FMU with binaries" : fmt::format("it has: {}", listed({platforms.begin(), platforms.end()})));
     }
     std::string place = (fs::temp_directory_path() / "linkwork-fmu-XXXXXX").string();
     if (mkdtemp(place.data()) == nullptr) throw refuse("cannot be unpacked: there is no place for it in " + place);
@@ -215,10 +249,10 @@ class FmuBlockInstance : public BlockInstance {
   void start(double t, std::span<const double> inputs) override {
     for (const FmuRequest::Parameter& parameter : block_.request().parameters) {
       const FmuDescription::Variable& v = *block_.description().find(parameter.name);
-      if (const auto* const text = std::get_if<std::string>(&parameter.value))
-        calls_->set_text(v, *text);
+      if (v.type == Type::kString)
+        calls_->set_text(v, *parameter.text);
       else
-        calls_->set(v, std::get<double>(parameter.value));
+        calls_->set(v, *parameter.number);
     }
     calls_->enter_initialization(t);
     for (std::size_t k = 0; k < inputs.size(); ++k) calls_->set(block_.input(k), inputs[k]);
@@ -240,7 +274,7 @@ class FmuBlockInstance : public BlockInstance {
   void indicators(std::span<double> values) override {
     if (!values.empty()) calls_->indicators(values);
   }
-  bool complete_step() override { return block_.interface().completes_steps && calls_->complete_step(); }
+  StepEnd complete_step() override { return block_.interface().completes_steps ? calls_->complete_step() : StepEnd{}; }
   void enter_event() override { calls_->enter_event(); }
   Happened update() override {
     ++events_;
@@ -249,7 +283,7 @@ class FmuBlockInstance : public BlockInstance {
   void leave_event() override { calls_->enter_continuous(); }
 
   /// An FMU that does not interpolate gets the mean of its inputs, which is right to second order.
-  void step(double t, double h, std::span<const double> from, std::span<const double> to, bool linear) override {
+  bool step(double t, double h, std::span<const double> from, std::span<const double> to, bool linear) override {
     for (std::size_t k = 0; k < from.size(); ++k) {
       const FmuDescription::Variable& v = block_.input(k);
       const bool real = v.type == Type::kFloat64 && v.variability == "continuous";
@@ -257,7 +291,7 @@ class FmuBlockInstance : public BlockInstance {
       calls_->set(v, linear && real && !ramp ? 0.5 * (from[k] + to[k]) : from[k]);
       if (ramp) calls_->set_rate(v, (to[k] - from[k]) / h);
     }
-    calls_->do_step(t, h);
+    return calls_->do_step(t, h);
   }
 
   std::optional<std::string> save() override {
@@ -283,6 +317,11 @@ class FmuBlockInstance : public BlockInstance {
 std::unique_ptr<BlockInstance> FmuBlock::instantiate() const { return std::make_unique<FmuBlockInstance>(*this); }
 
 }  // namespace
+
+void throw_out_of_range(const FmuDescription::Variable& variable, double value) {
+  throw BlockError(
+      fmt::format("'{}' of an FMU is {}, which its type {} cannot hold", variable.name, value, in_words(variable.type)));
+}
 
 FmuLibrary::FmuLibrary(fs::path folder, const fs::path& object, std::string name)
     : folder_(std::move(folder)), name_(std::move(name)) {

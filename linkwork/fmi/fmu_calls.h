@@ -1,15 +1,19 @@
 #pragma once
 
+#include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "linkwork/fmi/model_description.h"
 #include "linkwork/model/signal_block.h"
 
 namespace linkwork {
+
+[[noreturn]] void throw_out_of_range(const FmuDescription::Variable& variable, double value);
 
 /// The shared object of an FMU, unpacked to a folder of its own that goes with it.
 class FmuLibrary {
@@ -31,6 +35,22 @@ class FmuLibrary {
   void* handle_ = nullptr;
 };
 
+/// A number as one of a type of the FMU. Throws BlockError if that cannot hold it.
+template <class Typed>
+Typed typed_value(const FmuDescription::Variable& variable, double value) {
+  if constexpr (std::is_same_v<Typed, bool>) {
+    return value != 0.0;
+  } else if constexpr (std::is_floating_point_v<Typed>) {
+    return static_cast<Typed>(value);
+  } else {
+    const double whole = std::round(value);
+    // The largest of 64 bits is no double: the next one above it is the first that is too large.
+    const double above = std::ldexp(1.0, std::numeric_limits<Typed>::digits);
+    if (!(whole >= static_cast<double>(std::numeric_limits<Typed>::min()) && whole < above)) throw_out_of_range(variable, value);
+    return static_cast<Typed>(whole);
+  }
+}
+
 /// The calls of FMI to one instance, of either version. What fails throws BlockError with what the FMU said about it.
 class FmuCalls {
  public:
@@ -45,13 +65,14 @@ class FmuCalls {
   virtual void enter_event() = 0;
   virtual void enter_continuous() = 0;
   virtual BlockInstance::Happened update() = 0;
-  virtual bool complete_step() = 0;
+  virtual BlockInstance::StepEnd complete_step() = 0;
   virtual void set_time(double t) = 0;
   virtual void set_states(std::span<const double> x) = 0;
   virtual void get_states(std::span<double> x) = 0;
   virtual void rates(std::span<double> x) = 0;
   virtual void indicators(std::span<double> z) = 0;
-  virtual void do_step(double t, double h) = 0;
+  /// True: the FMU asks for the end.
+  virtual bool do_step(double t, double h) = 0;
   /// The rate of an input from here on, if the FMU interpolates.
   virtual void set_rate(const FmuDescription::Variable& variable, double rate) = 0;
   virtual std::string save() = 0;

@@ -21,9 +21,9 @@ constexpr std::size_t kMostVariables = 1'000'000;
 
 const std::map<std::string_view, Type>& types3() {
   static const std::map<std::string_view, Type> types{
-      {"Float64", Type::kFloat64}, {"Float32", Type::kFloat32}, {"Int8", Type::kInt8},     {"UInt8", Type::kUInt8},
-      {"Int16", Type::kInt16},     {"UInt16", Type::kUInt16},   {"Int32", Type::kInt32},   {"UInt32", Type::kUInt32},
-      {"Int64", Type::kInt64},     {"UInt64", Type::kUInt64},   {"Boolean", Type::kBoolean}, {"String", Type::kString},
+      {"Float64", Type::kFloat64}, {"Float32", Type::kFloat32}, {"Int8", Type::kInt8},        {"UInt8", Type::kUInt8},
+      {"Int16", Type::kInt16},     {"UInt16", Type::kUInt16},   {"Int32", Type::kInt32},      {"UInt32", Type::kUInt32},
+      {"Int64", Type::kInt64},     {"UInt64", Type::kUInt64},   {"Boolean", Type::kBoolean},  {"String", Type::kString},
       {"Binary", Type::kBinary},   {"Clock", Type::kClock},     {"Enumeration", Type::kInt64}};
   return types;
 }
@@ -61,7 +61,9 @@ class Reader {
     fmu_.token = required(root, fmu_.version == 2 ? "guid" : "instantiationToken");
     for (const pugi::xml_node node : root.children("ModelExchange")) fmu_.exchange = interface(node);
     for (const pugi::xml_node node : root.children("CoSimulation")) fmu_.co_simulation = interface(node);
-    if (!fmu_.exchange && !fmu_.co_simulation) throw refuse("offers neither model exchange nor co-simulation");
+    if (!fmu_.exchange && !fmu_.co_simulation)
+      throw refuse(root.child("ScheduledExecution") ? "offers scheduled execution by clocks only, which is not supported"
+                                                    : "offers neither model exchange nor co-simulation");
     if (const pugi::xml_node experiment = root.child("DefaultExperiment"); experiment.attribute("stepSize"))
       fmu_.step_size = number<double>(experiment, "stepSize");
     read_variables(root.child("ModelVariables"));
@@ -81,7 +83,6 @@ class Reader {
       const FmuDescription::Variable& rate = fmu_.variables[unknown.variable];
       if (!rate.derivative_of || rate.type != Type::kFloat64)
         throw refuse(fmt::format("lists '{}' among the derivatives, which is none", rate.name));
-      if (rate.is_array) throw refuse(fmt::format("has an array of states, '{}', which is not supported", rate.name));
     }
     return std::move(fmu_);
   }
@@ -112,17 +113,19 @@ class Reader {
   FmuDescription::Interface interface(const pugi::xml_node& node) const {
     FmuDescription::Interface made;
     made.identifier = required(node, "modelIdentifier");
-    const auto is_bad = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.'; };
+    const auto is_bad = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.';
+    };
     if (made.identifier.empty() || made.identifier.starts_with('.') || std::ranges::any_of(made.identifier, is_bad))
       throw refuse(fmt::format("has the model identifier '{}'", made.identifier.substr(0, 40)), "a name in the syntax of C");
-    if (flag(node, "needsExecutionTool")) throw refuse("needs another program to run");
+    made.needs_tool = flag(node, "needsExecutionTool");
     made.gets_state = flag(node, fmu_.version == 2 ? "canGetAndSetFMUstate" : "canGetAndSetFMUState");
     made.serializes = made.gets_state && flag(node, fmu_.version == 2 ? "canSerializeFMUstate" : "canSerializeFMUState");
     made.derivatives = flag(node, fmu_.version == 2 ? "providesDirectionalDerivative" : "providesDirectionalDerivatives");
     made.interpolates = fmu_.version == 2 && flag(node, "canInterpolateInputs");
     made.variable_step = flag(node, "canHandleVariableCommunicationStepSize");
-    made.completes_steps = fmu_.version == 2 ? !flag(node, "completedIntegratorStepNotNeeded")
-                                             : flag(node, "needsCompletedIntegratorStep");
+    made.completes_steps =
+        fmu_.version == 2 ? !flag(node, "completedIntegratorStepNotNeeded") : flag(node, "needsCompletedIntegratorStep");
     return made;
   }
 
@@ -150,13 +153,14 @@ class Reader {
       v.reference = number<std::uint32_t>(node, "valueReference");
       if (node.attribute("causality")) v.causality = text(node, "causality");
       const bool is_real = v.type == Type::kFloat64 || v.type == Type::kFloat32;
-      v.variability = node.attribute("variability") ? text(node, "variability")
+      v.variability = node.attribute("variability")       ? text(node, "variability")
                       : v.causality.ends_with("arameter") ? "fixed"
                       : is_real                           ? "continuous"
                                                           : "discrete";
       v.start = text(of_type, "start");
       if (v.start.empty() && fmu_.version == 3) v.start = text(node.child("Start"), "value");
-      if (of_type.attribute("derivative")) derivatives.emplace_back(fmu_.variables.size(), number<std::uint32_t>(of_type, "derivative"));
+      if (of_type.attribute("derivative"))
+        derivatives.emplace_back(fmu_.variables.size(), number<std::uint32_t>(of_type, "derivative"));
       if (!names.insert(v.name).second) throw refuse(fmt::format("has two variables named '{}'", v.name));
       if (fmu_.version == 3) place_of_.emplace(v.reference, fmu_.variables.size());
       fmu_.variables.push_back(std::move(v));
@@ -206,7 +210,7 @@ const FmuDescription::Variable* FmuDescription::find(std::string_view wanted) co
 FmuDescription parse_model_description(std::string_view xml, const std::string& file) { return Reader(xml, file).read(); }
 
 const char* in_words(Type type) {
-  constexpr const char* kWords[]{"Float64", "Float32", "Int8",   "UInt8",  "Int16",   "UInt16", "Int32",
+  constexpr const char* kWords[]{"Float64", "Float32", "Int8",   "UInt8",   "Int16",  "UInt16", "Int32",
                                  "UInt32",  "Int64",   "UInt64", "Boolean", "String", "Binary", "Clock"};
   return kWords[static_cast<int>(type)];
 }

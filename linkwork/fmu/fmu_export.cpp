@@ -10,6 +10,7 @@
 #include "linkwork/fmu/exported_model.h"
 #include "linkwork/io/durable_file.h"
 #include "linkwork/io/input_file.h"
+#include "linkwork/model/spec.h"
 
 namespace linkwork {
 
@@ -53,6 +54,9 @@ ExportedFmu export_fmu(const Mechanism& mechanism, const fs::path& file, const F
   if (binary.empty() || !fs::is_regular_file(binary, ignored))
     throw InputError({binary.string(), 0, 0}, "the shared object that FMUs are made of is not there",
                      "a whole installation, or its path in LINKWORK_FMU_BINARY");
+  for (const BlockSpec& block : mechanism.spec().blocks)
+    throw InputError(block.place, fmt::format("the FMU '{}' of the model cannot be part of an FMU", block.name),
+                     "a model without FMUs");
   const PackedModel model = packed(mechanism);
   const FmuInterface interface = fmu_interface(model);
   const std::string folder = options.fmi == 2 ? "binaries/linux64/" : "binaries/x86_64-linux/";

@@ -36,6 +36,9 @@ void check_part(const Spec& spec, const Model& model) {
                      "a module in which all holds all the time");
   if (!spec.custom_forces.empty()) throw InputError(spec.place, "custom forces belong to a program", "a model file");
 }
+  for (const BlockSpec& block : spec.blocks)
+    throw InputError(block.place, fmt::format("the FMU '{}' cannot run in a module of its own", block.name),
+                     "a model without FMUs");
 
 ServedModule make_part(const Spec& given, const remote::Open& request, const std::vector<std::string>& columns) {
   std::vector<FrameSpec> frames;

@@ -141,7 +141,7 @@ void fields(Archive& at, Checkpoint::Request& x) {
 
 template <class Archive>
 void fields(Archive& at, Checkpoint::ModelText& x) {
-  at("file", x.file), at("text", x.text);
+  at("file", x.file), at.contents("text", x.text);
 }
 
 template <class Archive>
@@ -179,6 +179,13 @@ struct Writer {
   void if_any(const char* name, const T& list) {
     if (!list.empty()) json[name] = written(list);
   }
+  /// Of a file. What is no text, such as an FMU, is written as hexadecimal digits in a list.
+  void contents(const char* name, const std::string& bytes) {
+    if (bytes.find('\0') == std::string::npos) return (*this)(name, bytes);
+    std::string digits;
+    for (const char byte : bytes) digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+    json[name] = Json::array({digits});
+  }
 };
 
 template <class T>
@@ -215,6 +222,16 @@ struct Reader {
   template <class T>
   void if_any(const char* name, T& list) {
     if (json.contains(name)) read(json.at(name), list);
+  }
+  void contents(const char* name, std::string& bytes) {
+    if (!json.at(name).is_array()) return (*this)(name, bytes);
+    const auto digits = json.at(name).at(0).get<std::string>();
+    for (std::size_t i = 0; i < digits.size(); i += 2) {
+      unsigned byte = 0;
+      const char* const end = digits.data() + std::min(i + 2, digits.size());
+      if (std::from_chars(digits.data() + i, end, byte, 16).ptr != end) throw std::runtime_error("digits of a file are wrong");
+      bytes += static_cast<char>(byte);
+    }
   }
 };
 

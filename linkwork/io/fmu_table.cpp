@@ -18,13 +18,17 @@ const std::vector<TomlEntry>& entries(const TableReader& table, std::string_view
 
 FmuRequest::Parameter parameter(const TableReader& table, const TomlEntry& entry) {
   const Scope& scope = table.scope();
-  FmuRequest::Parameter made{entry.key, 0.0, scope.place(entry)};
-  if (entry.value.kind == TomlValue::Kind::kBoolean)
-    made.value = entry.value.boolean ? 1.0 : 0.0;
-  else if (entry.value.is_number())
-    made.value = entry.value.number;
-  else
-    made.value = scope.text(entry.value);
+  FmuRequest::Parameter made{entry.key, {}, {}, scope.place(entry)};
+  if (entry.value.kind == TomlValue::Kind::kBoolean) {
+    made.number = entry.value.boolean ? 1.0 : 0.0;
+    return made;
+  }
+  if (!entry.value.is_number()) made.text = scope.text(entry.value);
+  try {
+    made.number = scope.number(entry.value, fmt::format("the parameter '{}'", entry.key));
+  } catch (const InputError&) {
+    if (!made.text) throw;
+  }
   return made;
 }
 
@@ -46,22 +50,9 @@ BlockSpec read_fmu(const TableReader& table, const LoadData& load, References& r
     request.inputs.emplace_back(entry.key, table.scope().place(entry));
   }
   for (const TomlEntry& entry : entries(table, "parameters")) request.parameters.push_back(parameter(table, entry));
-  for (const TomlEntry& entry : entries(table, "outputs")) request.outputs.emplace_back(entry.key, table.scope().text(entry.value));
-  // A text may be an expression of parameters of the model, where the FMU wants a number.
-  const std::vector<FmuRequest::Parameter> written = request.parameters;
-  try {
-    spec.block = make_fmu_block(request);
-  } catch (const InputError&) {
-    bool changed = false;
-    for (std::size_t k = 0; k < written.size(); ++k)
-      if (const TomlEntry& entry = entries(table, "parameters")[k]; entry.value.kind == TomlValue::Kind::kString) try {
-          request.parameters[k].value = table.scope().number(entry.value, fmt::format("the parameter '{}'", entry.key));
-          changed = true;
-        } catch (const InputError&) {
-        }
-    if (!changed) throw;
-    spec.block = make_fmu_block(std::move(request));
-  }
+  for (const TomlEntry& entry : entries(table, "outputs"))
+    request.outputs.emplace_back(entry.key, table.scope().text(entry.value));
+  spec.block = make_fmu_block(std::move(request));
   return spec;
 }
 

@@ -17,7 +17,7 @@ namespace {
 using Vector = Eigen::Vector3d;
 using Transform = Eigen::Matrix4d;
 using Color = std::array<double, 4>;
-using Node = pugi::xml_node;
+using XmlNode = pugi::xml_node;
 
 template <class Number>
 std::vector<Number> numbers_of(std::string_view text) {
@@ -38,18 +38,18 @@ std::vector<Number> numbers_of(std::string_view text) {
 
 class Collada {
  public:
-  Collada(const Node& root, const std::string& file) : root_(root), file_(file) { remember(root, 0); }
+  Collada(const XmlNode& root, const std::string& file) : root_(root), file_(file) { remember(root, 0); }
 
   std::vector<Mesh> read() {
     const double metre = root_.child("asset").child("unit").attribute("meter").as_double(1.0);
     Transform scale = Transform::Identity();
     if (std::isfinite(metre) && metre > 0.0) scale.diagonal().head<3>().setConstant(metre);
-    for (const Node& library : root_.children("library_visual_scenes"))
-      for (const Node& scene : library.children("visual_scene"))
-        for (const Node& node : scene.children("node")) visit(node, scale, 0);
+    for (const XmlNode& library : root_.children("library_visual_scenes"))
+      for (const XmlNode& scene : library.children("visual_scene"))
+        for (const XmlNode& node : scene.children("node")) visit(node, scale, 0);
     if (parts_.empty())  // geometry without a scene
-      for (const Node& library : root_.children("library_geometries"))
-        for (const Node& geometry : library.children("geometry")) add_geometry(geometry, {}, scale);
+      for (const XmlNode& library : root_.children("library_geometries"))
+        for (const XmlNode& geometry : library.children("geometry")) add_geometry(geometry, {}, scale);
     std::vector<Mesh> meshes;
     for (auto& [color, builder] : parts_) {
       if (builder.empty()) continue;
@@ -65,20 +65,20 @@ class Collada {
 
   [[noreturn]] void refuse(const std::string& what) const { throw InputError({file_, 0, 0}, what); }
 
-  void remember(const Node& node, int depth) {
+  void remember(const XmlNode& node, int depth) {
     if (depth > kDeepest) return;
-    for (const Node& child : node.children()) {
+    for (const XmlNode& child : node.children()) {
       if (const pugi::xml_attribute id = child.attribute("id")) by_id_.emplace(id.value(), child);
       remember(child, depth + 1);
     }
   }
 
-  Node target(const std::string& url) const {
+  XmlNode target(const std::string& url) const {
     const auto found = url.starts_with('#') ? by_id_.find(url.substr(1)) : by_id_.end();
-    return found == by_id_.end() ? Node{} : found->second;
+    return found == by_id_.end() ? XmlNode{} : found->second;
   }
 
-  static Transform transform_of(const Node& element) {
+  static Transform transform_of(const XmlNode& element) {
     const std::vector<double> n = numbers_of<double>(element.text().get());
     const std::string name = element.name();
     Transform X = Transform::Identity();
@@ -91,24 +91,24 @@ class Collada {
     return X;
   }
 
-  void visit(const Node& node, const Transform& parent, int depth) {
+  void visit(const XmlNode& node, const Transform& parent, int depth) {
     if (depth > kDeepest) refuse("has nodes that are nested too deeply");
     if (++instances_ > kMostInstances) refuse("has too many nodes");
     Transform X = parent;
-    for (const Node& child : node.children()) {
+    for (const XmlNode& child : node.children()) {
       const std::string name = child.name();
       X = X * transform_of(child);
       if (name == "instance_geometry") add_geometry(target(child.attribute("url").value()), materials_of(child), X);
     }
-    for (const Node& child : node.children("node")) visit(child, X, depth + 1);
-    for (const Node& child : node.children("instance_node"))
-      if (const Node other = target(child.attribute("url").value())) visit(other, X, depth + 1);
+    for (const XmlNode& child : node.children("node")) visit(child, X, depth + 1);
+    for (const XmlNode& child : node.children("instance_node"))
+      if (const XmlNode other = target(child.attribute("url").value())) visit(other, X, depth + 1);
   }
 
   /// By the symbol that triangles name.
-  std::map<std::string, std::string> materials_of(const Node& instance) const {
+  std::map<std::string, std::string> materials_of(const XmlNode& instance) const {
     std::map<std::string, std::string> materials;
-    for (const Node& one : instance.child("bind_material").child("technique_common").children("instance_material"))
+    for (const XmlNode& one : instance.child("bind_material").child("technique_common").children("instance_material"))
       materials[one.attribute("symbol").value()] = one.attribute("target").value();
     return materials;
   }
@@ -116,9 +116,9 @@ class Collada {
   Color color_of(const std::string& symbol, const std::map<std::string, std::string>& materials) const {
     constexpr Color kNone{-1.0, 0.0, 0.0, 0.0};
     const auto bound = materials.find(symbol);
-    const Node material = target(bound != materials.end() ? bound->second : "#" + symbol);
-    const Node effect = target(material.child("instance_effect").attribute("url").value());
-    for (const Node& way : effect.child("profile_COMMON").child("technique").children()) {
+    const XmlNode material = target(bound != materials.end() ? bound->second : "#" + symbol);
+    const XmlNode effect = target(material.child("instance_effect").attribute("url").value());
+    for (const XmlNode& way : effect.child("profile_COMMON").child("technique").children()) {
       const std::vector<double> n = numbers_of<double>(way.child("diffuse").child("color").text().get());
       if (n.size() != 3 && n.size() != 4) continue;
       Color color{n[0], n[1], n[2], 1.0};
@@ -132,9 +132,9 @@ class Collada {
   }
 
   std::vector<Vector> points_of(const std::string& url, const Transform& X) const {
-    Node source = target(url);
+    XmlNode source = target(url);
     if (std::string(source.name()) == "vertices")
-      for (const Node& input : source.children("input"))
+      for (const XmlNode& input : source.children("input"))
         if (std::string(input.attribute("semantic").value()) == "POSITION") {
           source = target(input.attribute("source").value());
           break;
@@ -150,18 +150,18 @@ class Collada {
     return points;
   }
 
-  void add_geometry(const Node& geometry, const std::map<std::string, std::string>& materials, const Transform& X) {
-    for (const Node& faces : geometry.child("mesh").children()) {
+  void add_geometry(const XmlNode& geometry, const std::map<std::string, std::string>& materials, const Transform& X) {
+    for (const XmlNode& faces : geometry.child("mesh").children()) {
       const std::string sort = faces.name();
       if (sort == "triangles" || sort == "polylist" || sort == "polygons") add_faces(faces, sort, materials, X);
     }
   }
 
-  void add_faces(const Node& faces, const std::string& sort, const std::map<std::string, std::string>& materials,
+  void add_faces(const XmlNode& faces, const std::string& sort, const std::map<std::string, std::string>& materials,
                  const Transform& X) {
     std::size_t stride = 0, offset = 0;
     std::vector<Vector> points;
-    for (const Node& input : faces.children("input")) {
+    for (const XmlNode& input : faces.children("input")) {
       const std::size_t at = input.attribute("offset").as_uint(0);
       stride = std::max(stride, at + 1);
       if (std::string(input.attribute("semantic").value()) != "VERTEX") continue;
@@ -173,7 +173,7 @@ class Collada {
     std::vector<std::uint32_t> counts = numbers_of<std::uint32_t>(faces.child("vcount").text().get());
     std::size_t face = 0;
     const bool mirrored = X.topLeftCorner<3, 3>().determinant() < 0.0;
-    for (const Node& list : faces.children("p")) {
+    for (const XmlNode& list : faces.children("p")) {
       const std::vector<std::uint32_t> index = numbers_of<std::uint32_t>(list.text().get());
       const std::size_t corners = index.size() / stride;
       for (std::size_t first = 0; first < corners;) {
@@ -194,9 +194,9 @@ class Collada {
     }
   }
 
-  const Node root_;
+  const XmlNode root_;
   const std::string& file_;
-  std::map<std::string, Node> by_id_;
+  std::map<std::string, XmlNode> by_id_;
   std::map<Color, MeshBuilder> parts_;
   std::size_t instances_ = 0, corners_ = 0;
 };

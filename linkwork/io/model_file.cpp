@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "linkwork/fmi/fmu_block.h"
 #include "linkwork/io/input_file.h"
 #include "linkwork/io/model_tables.h"
 #include "linkwork/io/module_flattening.h"
@@ -281,6 +282,7 @@ class FileReader {
     const std::string written = table.text("file");
     if (written.empty()) table.fail("file", "is empty", "the path of a model file");
     const fs::path file = (file_.parent_path() / written).lexically_normal();
+    if (file.extension() == ".fmu") return read_fmu_module(name, file, table);
     check_nesting(file, table);
     reading_.open_files.push_back(file);
     reading_.open_modules.push_back(name);
@@ -293,12 +295,31 @@ class FileReader {
     append(parts_, std::move(part));
   }
 
-  /// Nothing is known of it but its ports' names, as others use them.
+  // Of modules on other hosts, and of FMUs, nothing is known but their ports' names, as others use them.
+
   void read_remote_module(const std::string& name, const TableReader& table) {
     RemoteModuleSpec module{reading_.prefix() + name, {}, {}, {}, table.place("remote")};
     parse_remote(table.text("remote"), table.place("remote"), module);
     for (const ParameterOverride& parameter : overrides_of(table))
       module.parameters.emplace_back(parameter.name, std::stod(parameter.text));
+    add_closed_module(name, std::move(module), table);
+  }
+
+  void read_fmu_module(const std::string& name, const fs::path& file, const TableReader& table) {
+    RemoteModuleSpec module{reading_.prefix() + name, {}, {}, {}, table.place("file")};
+    FmuRequest request{.name = module.name,
+                       .file = file.string(),
+                       .bytes = reading_.data(file, module.place),
+                       .kind = "me",
+                       .connects_ports = true,
+                       .place = module.place};
+    for (const ParameterOverride& parameter : overrides_of(table))
+      request.parameters.push_back({parameter.name, std::stod(parameter.text), {}, parameter.place});
+    module.fmu = make_fmu_block(std::move(request));
+    add_closed_module(name, std::move(module), table);
+  }
+
+  void add_closed_module(const std::string& name, RemoteModuleSpec module, const TableReader& table) {
     reading_.remote.modules.push_back(std::move(module));
     remote_names_.push_back(name);
     Spec part;

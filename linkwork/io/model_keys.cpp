@@ -404,7 +404,12 @@ KeyTable fmu_keys() {
            {"inputs", kExpressionTable, kOptional, "an expression for each of its inputs that is not left at its start value"},
            {"parameters", kValueTable, kOptional, "values for its parameters and start values"},
            {"outputs", kValueTable, kOptional, "further names for its variables, where their own cannot stand in expressions"},
-           {"type", kOneOf, kOptional, "model exchange or co-simulation; default: the first that it offers, `cs` with `step`", {}, {"me", "cs"}},
+           {"type",
+            kOneOf,
+            kOptional,
+            "model exchange or co-simulation; default: the first that it offers, `cs` with `step`",
+            {},
+            {"me", "cs"}},
            {"step", kPositive, kOptional, "co-simulation: time between two exchanges, s; default: what the FMU says"},
            {"interpolation", kOneOf, kOptional, "co-simulation: inputs over a step; default `hold`", {}, {"hold", "linear"}},
            kRepeatKey}};
@@ -436,7 +441,7 @@ KeyTable module_keys() {
           "module",
           "",
           {{"name", kName, kRequired, "what its names are prefixed with"},
-           {"file", kText, kOptional, "its model file, relative to this one"},
+           {"file", kText, kOptional, "its model file, or an `.fmu` with ports, relative to this one"},
            {"remote", kText, kOptional, "in place of `file`: where another host serves it, `\"linkwork://host:port/part\"`"},
            {"parameters", kNumberTable, kOptional, "values for parameters of that file"},
            kRepeatKey}};

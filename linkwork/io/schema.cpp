@@ -80,8 +80,7 @@ Json value_schema(const Key& key) {
       return {{"type", "object"}, {"additionalProperties", reference("number")}};
     case kExpressionTable:
     case kValueTable:
-      return {{"type", "object"},
-              {"additionalProperties", {{"type", Json::array({"number", "string", "boolean"})}}}};
+      return {{"type", "object"}, {"additionalProperties", {{"type", Json::array({"number", "string", "boolean"})}}}};
     case kRepeat:
       return {{"type", "object"}, {"minProperties", 1}, {"additionalProperties", array_of(reference("number"), 2)}};
     case kTable:

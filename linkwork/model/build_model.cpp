@@ -293,7 +293,8 @@ class Builder {
       const Block& block = model_.blocks[b];
       if (visits[b][o] == Visit::kOpen)
         throw InputError(spec_.blocks[b].place,
-                         fmt::format("the output '{}' of FMU '{}' depends on itself, through what it is connected to", block.block->outputs[o].name, block.name),
+                         fmt::format("the output '{}' of FMU '{}' depends on itself, through what it is connected to",
+                                     block.block->outputs[o].name, block.name),
                          "a connection over a state, such as a filter ([[state]])");
       if (visits[b][o] == Visit::kDone) return;
       visits[b][o] = Visit::kOpen;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,16 +9,18 @@
 
 namespace linkwork {
 
+class SignalBlock;
 struct Spec;
 
-/// A module of a model file that another process computes. Frames on it are named by its ports: the body "right.tip" of a
-/// FrameSpec is the port "tip" of the module "right".
+/// A module of a model file that another process, or an FMU, computes. Frames on it are named by its ports: the body "right.tip"
+/// of a FrameSpec is the port "tip" of the module "right".
 struct RemoteModuleSpec {
   std::string name;  // in full, as in Spec::modules
   std::string host;  // "host:port"
   std::string part;  // what is asked for there
   std::vector<std::pair<std::string, double>> parameters;
   Place place;
+  std::shared_ptr<const SignalBlock> fmu = nullptr;  // in place of a host
 };
 
 /// [settings.network]: files, and how long to wait for an answer.

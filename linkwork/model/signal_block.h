@@ -21,7 +21,7 @@ class BlockInstance {
  public:
   virtual ~BlockInstance() = default;
 
-  /// Begins at a time with values of the connected inputs. `inputs` is asked for them once more after states are known.
+  /// Begins at a time with values of the connected inputs.
   virtual void start(double t, std::span<const double> inputs) = 0;
   /// By position in SignalBlock::inputs and outputs.
   virtual void set_input(std::size_t input, double value) = 0;
@@ -33,8 +33,11 @@ class BlockInstance {
   virtual void get_states(std::span<double> z) = 0;
   virtual void rates(std::span<double> zdot) = 0;
   virtual void indicators(std::span<double> values) = 0;
-  /// A step has ended here. True: it asks for an event.
-  virtual bool complete_step() = 0;
+  /// A step has ended here.
+  struct StepEnd {
+    bool wants_event = false, stopped = false;
+  };
+  virtual StepEnd complete_step() = 0;
   struct Happened {
     bool again = false, stopped = false;
     std::optional<double> next_time;
@@ -43,8 +46,9 @@ class BlockInstance {
   virtual Happened update() = 0;
   virtual void leave_event() = 0;
 
-  // Of blocks that step by themselves: from t by h, while inputs go from these values, held, to the present ones (linear).
-  virtual void step(double t, double h, std::span<const double> from, std::span<const double> to, bool linear) = 0;
+  /// Of blocks that step by themselves: from t by h, while inputs keep the values `from`, or go from them to `to` (linear).
+  /// True: the block asks for the end.
+  virtual bool step(double t, double h, std::span<const double> from, std::span<const double> to, bool linear) = 0;
 
   /// All that it remembers; nothing if it does not tell.
   virtual std::optional<std::string> save() = 0;
@@ -56,7 +60,7 @@ class SignalBlock {
  public:
   struct Input {
     std::string name;
-    bool discrete = false;  // it may change at events only
+    enum class Kind { kContinuous, kDiscrete, kWhole, kFlag } kind = Kind::kContinuous;  // but the first, it changes at events
   };
   struct Output {
     std::string name;
@@ -66,12 +70,12 @@ class SignalBlock {
   virtual ~SignalBlock() = default;
   virtual std::unique_ptr<BlockInstance> instantiate() const = 0;
 
-  std::vector<Input> inputs;          // those that are connected
-  std::vector<Output> outputs;        // all
-  std::vector<std::string> states;    // of its own, that are integrated with the motion
+  std::vector<Input> inputs;        // those that are connected
+  std::vector<Output> outputs;      // all
+  std::vector<std::string> states;  // of its own, that are integrated with the motion
   std::size_t indicators = 0;
-  double step = 0.0;                  // > 0: it steps by itself
-  bool linear = false;                // its inputs are interpolated over a step, not held
+  double step = 0.0;    // > 0: it steps by itself
+  bool linear = false;  // its inputs are interpolated over a step, not held
 
   bool steps() const { return step > 0.0; }
 };

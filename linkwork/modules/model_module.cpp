@@ -258,11 +258,9 @@ class ModelModule : public Module, private ModuleEquations {
     to.segment(nq(), nv()) += by.speeds.segment(nq(), nv());
     to.tail(nz() + 1) += by.rest.tail(nz() + 1);
   }
-  std::pair<double, double> largest_accelerations(const VecX<double>& a, const VecX<double>& b) override {
-    const auto largest = [&](const VecX<double>& rates) {
-      return nv() == 0 ? 0.0 : rates.segment(nq(), nv()).cwiseAbs().maxCoeff();
-    };
-    return {largest(a), largest(b)};
+  std::pair<double, double> largest_accelerations(const VecX<double>& one, const VecX<double>& other) override {
+    const auto largest = [&](const VecX<double>& of) { return nv() == 0 ? 0.0 : of.segment(nq(), nv()).cwiseAbs().maxCoeff(); };
+    return {largest(one), largest(other)};
   }
 
  private:

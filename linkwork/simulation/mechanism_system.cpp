@@ -177,8 +177,10 @@ std::optional<Energies> MechanismSystem::energies() {
 
 Status MechanismSystem::record(double t, const std::string& objection, std::vector<double>& row, Remarks&) {
   if (!objection.empty()) return {objection};
+  RunningBlocks* const blocks = equations_->system().blocks();
+  if (blocks != nullptr) blocks->clear_trouble();
   recorder_.record(*equations_, t, row);
-  return {};
+  return blocks != nullptr ? Status{blocks->trouble()} : Status{};
 }
 
 MovingSystem::Scales MechanismSystem::scales() const {

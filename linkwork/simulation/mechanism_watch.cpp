@@ -8,7 +8,7 @@ namespace linkwork {
 MechanismWatch::MechanismWatch(const Model& model, EquationsOfMotion& equations, bool exact) : equations_(equations) {
   if (model.has_events()) switching_ = std::make_unique<Switching>(model, equations, exact);
   if (has_switches(model)) switches_ = std::make_unique<SwitchPoints>(model, equations);
-  if (RunningBlocks* const blocks = equations.system().blocks(); blocks != nullptr && blocks->has_events()) blocks_ = blocks;
+  blocks_ = equations.system().blocks();
 }
 
 const std::string& MechanismWatch::stopped_by() const {
@@ -27,9 +27,14 @@ void MechanismWatch::append_blocks() {
   for (const double number : numbers) values_.emplace_back(number, std::numeric_limits<double>::quiet_NaN(), 0.0);
 }
 
-Status MechanismWatch::let_blocks_happen() {
+/// What they do then may switch expressions over, too.
+Status MechanismWatch::let_blocks_happen(bool& switched) {
   if (std::string trouble = blocks_->happen(equations_.system(), state_.z); !trouble.empty()) return {std::move(trouble)};
-  return equations_.evaluate(state_, rates_);
+  if (Status status = equations_.evaluate(state_, rates_); !status.ok()) return status;
+  bool again = false;
+  Status status = switch_over(state_, rates_, again);
+  switched = switched || again;
+  return status;
 }
 
 const Derivative& MechanismWatch::unpacked(const VecX<double>& rates) {
@@ -105,10 +110,10 @@ Status MechanismWatch::happen(Moment& at, VecX<double>& rates, const std::functi
   equations_.system().rebind(state_);
   if (happens)
     if (Status status = switching_->happen(state_, rates_); !status.ok()) return status;
-  if (blocks_ != nullptr)
-    if (Status status = let_blocks_happen(); !status.ok()) return status;
   if (switches_ && happens) switches_->look_anew(state_.t);
   if (Status status = switch_over(state_, rates_, switched); !status.ok()) return status;
+  if (blocks_ != nullptr)
+    if (Status status = let_blocks_happen(switched); !status.ok()) return status;
   // Forces that jump may open contacts and let friction slide.
   if (switched && switching_)
     if (Status status = switching_->happen(state_, rates_); !status.ok()) return status;

@@ -46,13 +46,13 @@ class MechanismWatch : public Watch {
   static bool has_switches(const Model& model) { return model.switch_count > 0 || !model.events.empty(); }
   const Derivative& unpacked(const VecX<double>& rates);
   Status switch_over(State& state, Derivative& rates, bool& switched);
-  Status let_blocks_happen();
+  Status let_blocks_happen(bool& switched);
   void append_blocks();
 
   EquationsOfMotion& equations_;
   std::unique_ptr<Switching> switching_;
   std::unique_ptr<SwitchPoints> switches_;
-  RunningBlocks* blocks_ = nullptr;  // of the equations, if they have events
+  RunningBlocks* blocks_ = nullptr;  // of the equations
   State state_;
   Derivative rates_;
   std::vector<Jet> values_;

@@ -18,14 +18,15 @@
 #define DC_MOTOR 6
 #define CONTROLLER 7
 #define FAILING 8
+#define PENDULUM 9
 
 typedef struct {
   double t;
-  double r[16];      /* reals */
-  int64_t i[16];     /* whole numbers */
-  int b[4];          /* Booleans */
-  char s[2][64];     /* texts */
-  double next;       /* time event; < 0: none */
+  double r[32];  /* reals */
+  int64_t i[16]; /* whole numbers */
+  int b[4];      /* Booleans */
+  char s[2][64]; /* texts */
+  double next;   /* time event; < 0: none */
   int terminate;
 } Model;
 
@@ -111,6 +112,39 @@ static void happen(Model* m) { (void)m; }
 #define FAILS(m) ((m)->t > 0.5)
 static void start(Model* m) { m->r[0] = 1.0; }
 static void update(Model* m) { m->r[1] = -m->r[0], m->r[4] = m->r[0]; }
+static void indicators(Model* m, double* z) { (void)m, (void)z; }
+static void happen(Model* m) { (void)m; }
+
+#elif MODEL == PENDULUM /* a rod of 1 m and 1 kg on a hinge at (1, 0, 0); port at its end: forces r[4..9], motion r[10..28] */
+#define NX 2
+#define NZ 0
+static void start(Model* m) { m->r[0] = 1.5707963267948966; }
+static void update(Model* m) {
+  const double c = cos(m->r[0]), s = sin(m->r[0]), w = m->r[1], *f = m->r + 4, *t = m->r + 7;
+  double* y = m->r + 10;
+  const double dw = 3.0 * (t[2] - s * f[0] + c * f[1] - 9.81 * c / 2.0);
+  m->r[2] = w, m->r[3] = dw;
+  const double motion[19] = {1.0 + c,
+                             s,
+                             0.0,
+                             cos(m->r[0] / 2.0),
+                             0.0,
+                             0.0,
+                             sin(m->r[0] / 2.0),
+                             -w * s,
+                             w * c,
+                             0.0,
+                             0.0,
+                             0.0,
+                             w,
+                             -dw * s - w * w * c,
+                             dw * c - w * w * s,
+                             0.0,
+                             0.0,
+                             0.0,
+                             dw};
+  memcpy(y, motion, sizeof motion);
+}
 static void indicators(Model* m, double* z) { (void)m, (void)z; }
 static void happen(Model* m) { (void)m; }
 #endif

@@ -55,6 +55,14 @@ MODELS = {
                       ("y", "output", "continuous", "Float64", 4, None, None)],
         "derivatives": ["der(x)"]},
 }
+PORT = ["fx", "fy", "fz", "tx", "ty", "tz"], ["x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz", "ax", "ay", "az", "dwx", "dwy", "dwz"]
+MODELS["pendulum"] = {
+    "variables": [("angle", "local", "continuous", "Float64", 0, "1.5707963267948966", None),
+                  ("der(angle)", "local", "continuous", "Float64", 2, None, "angle"),
+                  ("speed", "local", "continuous", "Float64", 1, "0", None), ("der(speed)", "local", "continuous", "Float64", 3, None, "speed"),
+                  *((f"tip.{f}", "input", "continuous", "Float64", 4 + k, "0", None) for k, f in enumerate(PORT[0])),
+                  *((f"tip.{y}", "output", "continuous", "Float64", 10 + k, None, None) for k, y in enumerate(PORT[1]))],
+    "derivatives": ["der(angle)", "der(speed)"]}
 FIRST = {"Float64": 0, "Float32": 0, "Boolean": 200, "String": 300}
 TYPES2 = {"Float64": "Real", "Int32": "Integer", "Boolean": "Boolean", "String": "String"}
 
@@ -63,7 +71,7 @@ def escaped(text):
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
-def description(name, version, kinds=("me", "cs"), guid=GUID, more=""):
+def description(name, version, kinds=("me", "cs"), guid=GUID, more="", serializes=True):
     model = MODELS[name]
     variables = model["variables"] + (model.get("only3", []) if version == 3 else [])
     order = {variable[0]: number for number, variable in enumerate(variables)}
@@ -72,7 +80,7 @@ def description(name, version, kinds=("me", "cs"), guid=GUID, more=""):
             else f'fmiVersion="3.0" instantiationToken="{guid}"')
     state = "FMUstate" if version == 2 else "FMUState"
     interfaces = "".join(
-        f'<{"ModelExchange" if kind == "me" else "CoSimulation"} modelIdentifier="{name}" canGetAndSet{state}="true" canSerialize{state}="true"'
+        f'<{"ModelExchange" if kind == "me" else "CoSimulation"} modelIdentifier="{name}" canGetAndSet{state}="true" canSerialize{state}="{str(serializes).lower()}"'
         + (' canHandleVariableCommunicationStepSize="true"' if kind == "cs" else "")
         + (' canInterpolateInputs="true"' if kind == "cs" and version == 2 else "") + "/>" for kind in kinds)
     text = f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription modelName="{name}" {head}>{interfaces}<ModelVariables>'
@@ -109,11 +117,11 @@ def description(name, version, kinds=("me", "cs"), guid=GUID, more=""):
     return text + "</ModelStructure></fmiModelDescription>"
 
 
-def make(name, version, folder, path, kinds=("me", "cs"), guid=GUID, more="", binary=True, extra=()):
+def make(name, version, folder, path, kinds=("me", "cs"), guid=GUID, more="", binary=True, extra=(), serializes=True):
     """folder: where the shared objects are."""
     platform = "linux64" if version == 2 else "x86_64-linux"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("modelDescription.xml", description(name, version, kinds, guid, more))
+        archive.writestr("modelDescription.xml", description(name, version, kinds, guid, more, serializes))
         archive.writestr("documentation/", "")
         with open(f"{folder}/fixture_{name}_fmi{version}.so", "rb") as object_file:
             archive.writestr(f"binaries/{platform if binary else 'win64'}/{name}.so", object_file.read())

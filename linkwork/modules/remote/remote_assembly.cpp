@@ -11,6 +11,7 @@
 #include "linkwork/integrators/tableau.h"
 #include "linkwork/model/kinds.h"
 #include "linkwork/model/model.h"
+#include "linkwork/modules/block_module.h"
 #include "linkwork/modules/remote/remote_module.h"
 #include "linkwork/simulation/mechanism_watch.h"
 #include "linkwork/transport/text.h"
@@ -24,8 +25,8 @@ Credentials credentials_of(const RemoteModules& remote) {
   const auto find = [&](const std::string& given, const char* key, const char* variable) {
     if (!given.empty()) return given;
     if (const char* const set = std::getenv(variable); set != nullptr && *set != '\0') return std::string(set);
-    throw InputError(remote.modules.front().place,
-                     fmt::format("the module '{}' is on another host, and '{}' is not given", remote.modules.front().name, key),
+    const RemoteModuleSpec& first = *std::ranges::find(remote.modules, nullptr, &RemoteModuleSpec::fmu);
+    throw InputError(first.place, fmt::format("the module '{}' is on another host, and '{}' is not given", first.name, key),
                      fmt::format("{} = \"FILE\" in [settings.network], or the variable {}", key, variable));
   };
   return {find(remote.network.cert, "cert", "LINKWORK_CERT"), find(remote.network.key, "key", "LINKWORK_KEY"),
@@ -102,14 +103,23 @@ Spec local_part(const Spec& spec) {
 
 void use_remote_modules(AssemblyPlan& plan, const Spec& spec, Transport& transport, DialHost dial) {
   const RemoteModules& remote = *remote_modules(spec);
-  if (!dial) {
+  const auto is_fmu = [](const RemoteModuleSpec& module) { return module.fmu != nullptr; };
+  if (!dial && !std::ranges::all_of(remote.modules, is_fmu)) {
     const Credentials credentials = credentials_of(remote);
     const double timeout = remote.network.timeout;
     dial = [credentials, timeout](const std::string& host) { return network().dial(host, credentials, timeout); };
   }
   const auto hosts = std::make_shared<RemoteHosts>(std::move(dial), remote.network.timeout);
   for (ModulePlan& module : plan.modules)
-    if (module.remote)
+    if (module.remote && is_fmu(*module.remote))
+      module.make = [at = *module.remote, ports = module.ports](const std::vector<double>&) -> std::unique_ptr<Module> {
+        try {
+          return make_block_module(at.name, at.fmu, ports);
+        } catch (const InputError& error) {
+          throw InputError(at.place, error.message());
+        }
+      };
+    else if (module.remote)
       module.make = [hosts, request = request_for(module, plan.settings),
                      at = *module.remote](const std::vector<double>&) -> std::unique_ptr<Module> {
         try {
@@ -137,6 +147,7 @@ void use_remote_modules(AssemblyPlan& plan, const Spec& spec, Transport& transpo
         made.push_back(module.make({}));
         const auto& own = static_cast<const RemoteModule&>(*made.back());
         length = std::max(length, own.length());
+        if (is_fmu(*module.remote)) continue;
         local = std::max(local, own.length());
         mass += own.mass();
       }
