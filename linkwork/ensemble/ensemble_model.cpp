@@ -54,13 +54,17 @@ void EnsembleModel::check_parameter(const std::string& name, const std::string& 
   for (const auto& [known, value] : parameters_) names.push_back(known);
   if (names.empty()) throw InputError({option, 0, 0}, "the model has no parameters", "a model file with [parameters]");
   if (!parameters_.contains(name)) throw unknown_name({option, 0, 0}, "parameter", name, names);
-  const auto sets = [&](const auto& set) { return set.first == name; };
-  if (std::ranges::any_of(origin_.set, sets))
+}
+
+void EnsembleModel::check_varied(const std::string& name, const std::string& option) const {
+  check_parameter(name, option);
+  if (std::ranges::find(origin_.set, name, &std::pair<std::string, std::string>::first) != origin_.set.end())
     throw InputError({option, 0, 0}, fmt::format("the parameter '{}' is given by --set, too", name), "one of the two");
 }
 
 Spec EnsembleModel::read(const std::vector<std::string>& names, const std::vector<double>& values) const {
   std::vector<std::pair<std::string, std::string>> set = origin_.set;
+  std::erase_if(set, [&](const auto& each) { return std::ranges::find(names, each.first) != names.end(); });
   for (std::size_t i = 0; i < names.size(); ++i) set.emplace_back(names[i], fmt::format("{}", values[i]));
   Spec spec = read(set);
   adjust_(spec.settings);

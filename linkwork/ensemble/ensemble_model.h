@@ -26,9 +26,11 @@ class EnsembleModel {
   /// With the values that the model itself has.
   const Spec& spec() const { return spec_; }
   const std::map<std::string, double>& parameters() const { return parameters_; }
-  /// Throws InputError, which names the option, unless the model has a parameter of that name that nothing else sets.
+  /// Throws InputError, which names the option, unless the model has a parameter of that name
   void check_parameter(const std::string& name, const std::string& option) const;
-  /// With these values of some parameters. May be called on any thread. Throws InputError.
+  /// that nothing else sets.
+  void check_varied(const std::string& name, const std::string& option) const;
+  /// With these values of some parameters, in place of what was set. May be called on any thread. Throws InputError.
   Spec read(const std::vector<std::string>& names, const std::vector<double>& values) const;
   /// Of all that was read, and of the parameters that were set.
   std::uint64_t fingerprint() const;

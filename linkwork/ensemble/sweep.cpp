@@ -33,8 +33,8 @@ Sweep::Sweep(EnsembleModel model, SweepRequest request)
   if (request_.samples.empty() && request_.runs != 0)
     throw InputError({"--runs", 0, 0}, "nothing is sampled: a grid says itself how many runs it has",
                      "--sample NAME=normal(m,s)");
-  for (const GridRange& grid : plan_.grids()) model_.check_parameter(grid.name, "--grid " + grid.name);
-  for (const SampledParameter& sample : plan_.sampled()) model_.check_parameter(sample.name, "--sample " + sample.name);
+  for (const GridRange& grid : plan_.grids()) model_.check_varied(grid.name, "--grid " + grid.name);
+  for (const SampledParameter& sample : plan_.sampled()) model_.check_varied(sample.name, "--sample " + sample.name);
   const std::vector<std::string> columns = model_.columns();
   std::vector<std::string> taken = plan_.names();
   taken.insert(taken.end(), {"run", "status", "constraint_error", "energy_drift"});

@@ -15,7 +15,7 @@ namespace linkwork {
 
 namespace {
 
-constexpr const char* kName = "gigsp";
+constexpr const char* kMethod = "gigsp";
 
 /// From so many rows on (2) goes in blocks, which then is quicker also on one thread. The number of threads does not enter: it
 /// must not show in the result.
@@ -42,7 +42,7 @@ class GigspFormulation : public Formulation {
   }
 
   Status solve(System& system, Solution& solution) override {
-    if (Status status = terms_.update_factored(system, kName); !status.ok()) return status;
+    if (Status status = terms_.update_factored(system, kMethod); !status.ok()) return status;
     solution.vdot = terms_.force();
     terms_.mass().solveInPlace(solution.vdot);  // (1)
     if (m_ == 0) return {};
@@ -69,7 +69,7 @@ class GigspFormulation : public Formulation {
           fmt::format("formulation 'gigsp' finds {} independent rows by their effect on the masses, where the geometry has {}; "
                       "use 'schur'",
                       solution.rank.rank, rank)};
-    return terms_.verify(system, kName, solution);
+    return terms_.verify(system, kMethod, solution);
   }
 
   void forget() override { refreshed_ = std::numeric_limits<double>::infinity(); }
@@ -113,7 +113,7 @@ class GigspFormulation : public Formulation {
 }  // namespace
 
 CatalogEntry<Formulation> gigsp_formulation() {
-  return {{kName,
+  return {{kMethod,
            "generalized inverse by the Gram-Schmidt process; tells redundant rows from inconsistent ones",
            "Arabyan1998",
            {{"reuse", 1.0, "steps for which a generalized inverse is used; above 1 it is approximate and needs drift control"},
@@ -122,9 +122,9 @@ CatalogEntry<Formulation> gigsp_formulation() {
             {"tolerance", kRankTolerance, "squared length, relative to its scale, below which a row counts as dependent"}}},
           [](const Model& model, const Options& options) {
             return std::make_unique<GigspFormulation>(
-                model, option_between(options, kName, "reuse", 1.0, std::numeric_limits<double>::infinity()),
-                option_between(options, kName, "tolerance", 1e-20, 1e-2), option_between(options, kName, "force", 0.0, 1.0) > 0.0,
-                static_cast<int>(option_between(options, kName, "threads", 1.0, 256.0)));
+                model, option_between(options, kMethod, "reuse", 1.0, std::numeric_limits<double>::infinity()),
+                option_between(options, kMethod, "tolerance", 1e-20, 1e-2), option_between(options, kMethod, "force", 0.0, 1.0) > 0.0,
+                static_cast<int>(option_between(options, kMethod, "threads", 1.0, 256.0)));
           }};
 }
 

@@ -11,13 +11,14 @@ run() {
   "$@" >stdout 2>stderr || code=$?
 }
 
-# expect CODE FRAGMENT COMMAND...: the exit code, and a fragment of what is printed on stderr (code 1 and 2) or stdout (code 0).
+# expect CODE FRAGMENT COMMAND...: the exit code, and a fragment of what is printed on stderr (code 1 and 2) or stdout (code 0);
+# an empty fragment is in everything, in nothing too.
 expect() {
   local expected=$1 fragment=$2 stream=stderr
   shift 2
   run "$@"
   if ((expected == 0)); then stream=stdout; fi
-  if ((code != expected)) || ! grep -qF -- "$fragment" "$stream"; then
+  if ((code != expected)) || { [[ -n $fragment ]] && ! grep -qF -- "$fragment" "$stream"; }; then
     printf 'expected exit %s and on %s: %s\n--- stdout\n%s\n--- stderr\n%s\n' \
       "$expected" "$stream" "$fragment" "$(cat stdout)" "$(cat stderr)" >&2
     fail "exit $code: $*"

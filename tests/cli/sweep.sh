@@ -60,7 +60,7 @@ for rows in 3 20; do
   "${long[@]}" --out killed &
   process=$!
   for ((i = 0; i < 600; ++i)); do
-    (($(wc -l <killed/sweep.csv 2>/dev/null || echo 0) <= rows)) || break
+    (($(wc -l 2>/dev/null <killed/sweep.csv || echo 0) <= rows)) || break
     kill -0 "$process" 2>/dev/null || break
     sleep 0.05
   done

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <random>
 
 #include "linkwork/io/model_file.h"
 #include "linkwork/model/closures/frame_closure.h"
@@ -13,44 +12,24 @@
 #include "linkwork/model/kinds.h"
 #include "linkwork/modules/assembly_plan.h"
 #include "tests/support/assemblies.h"
+#include "tests/support/random_text.h"
 
 namespace linkwork {
 namespace {
 
+using test::body_text;
+using test::frame_text;
+using test::Random;
 using test::Rows;
-
-class Random {
- public:
-  explicit Random(unsigned seed) : engine_(seed) {}
-  double uniform(double low, double high) {
-    return low + (high - low) * static_cast<double>(engine_()) / static_cast<double>(std::mt19937::max());
-  }
-  Eigen::Vector3d vector(double size) { return {uniform(-size, size), uniform(-size, size), uniform(-size, size)}; }
-  Eigen::Vector3d axis() { return (vector(1.0) + Eigen::Vector3d(0.1, -0.2, 0.3)).normalized(); }
-
- private:
-  std::mt19937 engine_;
-};
-
-std::string written(const Eigen::Vector3d& v) { return fmt::format("[{:.17g}, {:.17g}, {:.17g}]", v.x(), v.y(), v.z()); }
-
-std::string frame(Random& random, const std::string& body) {
-  return fmt::format("{{ body = \"{}\", at = {}, rpy = {} }}\n", body, written(random.vector(0.3)), written(random.vector(1.0)));
-}
-
-std::string body(Random& random, const std::string& name) {
-  return fmt::format("[[body]]\nname = \"{}\"\nmass = {:.6g}\ncom = {}\ninertia = [{:.6g}, {:.6g}, {:.6g}]\n", name,
-                     std::pow(10.0, random.uniform(-0.5, 0.5)), written(random.vector(0.1)), random.uniform(0.2, 0.3),
-                     random.uniform(0.2, 0.3), random.uniform(0.2, 0.3));
-}
+using test::written;
 
 /// An arm on a pivot, a forearm on it, and a loose body: a module to which anything can be tied.
 std::string module_text(Random& random) {
-  std::string text = "linkwork = 1\n" + body(random, "arm") + body(random, "forearm") + body(random, "loose");
+  std::string text = "linkwork = 1\n" + body_text(random, "arm", 0.5) + body_text(random, "forearm", 0.5) + body_text(random, "loose", 0.5);
   const auto pivot = [&](const char* name, const std::string& parent) {
     return fmt::format(
         "[[joint]]\nname = \"{}\"\ntype = \"revolute\"\naxis = {}\nposition = {}\nvelocity = {}\nparent = {}child = {}", name,
-        written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame(random, parent), frame(random, name));
+        written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame_text(random, parent), frame_text(random, name));
   };
   text += pivot("arm", "ground") + pivot("forearm", "arm");
   return text +
@@ -96,7 +75,7 @@ void expect_the_motion_of_one_piece(Spec spec, const std::string& what, std::siz
   }
 }
 
-std::string closure(Random& random, const std::string& type) {
+std::string closure_between(Random& random, const std::string& type) {
   const auto number = [&] { return random.uniform(0.2, 1.0); };
   std::string text = fmt::format("[[closure]]\nname = \"c\"\ntype = \"{}\"\n", type);
   if (type == "gear")
@@ -121,7 +100,7 @@ std::string closure(Random& random, const std::string& type) {
     text += fmt::format("axis = {}\n", written(axis));
     if (type == "universal") text += fmt::format("axis2 = {}\n", written(axis.cross(random.axis()).normalized()));
   }
-  return text + "a = " + frame(random, "m1.forearm") + "b = " + frame(random, "m2.loose");
+  return text + "a = " + frame_text(random, "m1.forearm") + "b = " + frame_text(random, "m2.loose");
 }
 
 std::vector<std::string> types_between_modules() {
@@ -143,7 +122,7 @@ TEST_P(ClosuresBetweenModules, GiveTheMotionOfOnePiece) {
   int done = 0;
   for (unsigned seed = 1; seed <= 12 && done < 3; ++seed) {
     Random random(100 + seed);
-    const Spec spec = assembly(seed, closure(random, GetParam()));
+    const Spec spec = assembly(seed, closure_between(random, GetParam()));
     try {
       test::started_plan(spec);
     } catch (const InputError&) {
@@ -172,7 +151,7 @@ TEST_P(JointsBetweenModules, GiveTheMotionOfOnePiece) {
     if (GetParam() == "universal") text = "[[joint]]\nname = \"j\"\ntype = \"universal\"\n";
     if (GetParam() == "screw") text += "pitch = 0.3\n";
     if (kind.nv() == 1) text += "stiffness = 3\ndamping = 0.2\nrest = 0.1\n";
-    text += "cut = true\nparent = " + frame(random, "m1.forearm") + "child = " + frame(random, "m2.loose");
+    text += "cut = true\nparent = " + frame_text(random, "m1.forearm") + "child = " + frame_text(random, "m2.loose");
     expect_the_motion_of_one_piece(assembly(seed, text), fmt::format("seed {}", seed));
   }
 }
@@ -202,9 +181,9 @@ TEST(ForcesBetweenModules, GiveTheMotionOfOnePiece) {
 TEST(ForcesBetweenModules, MayUseCoordinatesOfFreeJoints) {
   for (unsigned seed = 1; seed <= 2; ++seed) {
     Random random(300 + seed);
-    const std::string floating = body(random, "float") + "[[joint]]\nname = \"float\"\ntype = \"free\"\nvelocity = [0.2, 0.1, " +
-                                 "-0.3, 0.4, 0.5, -0.2]\nparent = " + frame(random, "ground") +
-                                 "child = " + frame(random, "float");
+    const std::string floating = body_text(random, "float", 0.5) + "[[joint]]\nname = \"float\"\ntype = \"free\"\nvelocity = [0.2, 0.1, " +
+                                 "-0.3, 0.4, 0.5, -0.2]\nparent = " + frame_text(random, "ground") +
+                                 "child = " + frame_text(random, "float");
     const std::string force =
         "[[force]]\nname = \"s\"\ntype = \"torque\"\njoint = \"m1.arm\"\nvalue = \"2*q.float.x - v.float.wz + q.float.z^2\"\n";
     const std::string gear =

@@ -5,7 +5,6 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
-#include <random>
 
 #include "linkwork/io/model_file.h"
 #include "linkwork/model/closures/frame_closure.h"
@@ -16,37 +15,17 @@
 #include "linkwork/modules/one_piece.h"
 #include "linkwork/transport/thread_team.h"
 #include "tests/support/assemblies.h"
+#include "tests/support/random_text.h"
 
 namespace linkwork {
 namespace {
 
+using test::body_text;
+using test::frame_text;
+using test::Random;
 using test::Rows;
+using test::written;
 using testing::HasSubstr;
-
-class Random {
- public:
-  explicit Random(unsigned seed) : engine_(seed) {}
-  double uniform(double low, double high) {
-    return low + (high - low) * static_cast<double>(engine_()) / static_cast<double>(std::mt19937::max());
-  }
-  Eigen::Vector3d vector(double size) { return {uniform(-size, size), uniform(-size, size), uniform(-size, size)}; }
-  Eigen::Vector3d axis() { return (vector(1.0) + Eigen::Vector3d(0.1, -0.2, 0.3)).normalized(); }
-
- private:
-  std::mt19937 engine_;
-};
-
-std::string written(const Eigen::Vector3d& v) { return fmt::format("[{:.17g}, {:.17g}, {:.17g}]", v.x(), v.y(), v.z()); }
-
-std::string frame(Random& random, const std::string& body) {
-  return fmt::format("{{ body = \"{}\", at = {}, rpy = {} }}\n", body, written(random.vector(0.3)), written(random.vector(1.0)));
-}
-
-std::string body(Random& random, const std::string& name) {
-  return fmt::format("[[body]]\nname = \"{}\"\nmass = {:.6g}\ncom = {}\ninertia = [{:.6g}, {:.6g}, {:.6g}]\n", name,
-                     std::pow(10.0, random.uniform(-1.0, 1.0)), written(random.vector(0.1)), random.uniform(0.2, 0.3),
-                     random.uniform(0.2, 0.3), random.uniform(0.2, 0.3));
-}
 
 std::vector<std::string> closure_types() {
   std::vector<std::string> types;
@@ -82,20 +61,20 @@ std::string closure(Random& random, const std::string& type) {
     text += fmt::format("axis = {}\n", written(axis));
     if (type == "universal") text += fmt::format("axis2 = {}\n", written(axis.cross(random.axis()).normalized()));
   }
-  return text + "a = " + frame(random, "arm") + "b = " + frame(random, "loose");
+  return text + "a = " + frame_text(random, "arm") + "b = " + frame_text(random, "loose");
 }
 
 /// A base that others carry, an arm that turns on it, and a loose body, so that any closure can be met.
 std::string module_text(Random& random, const std::string& type, bool redundant) {
-  std::string text = "linkwork = 1\n" + body(random, "base") + body(random, "arm") + body(random, "loose");
+  std::string text = "linkwork = 1\n" + body_text(random, "base", 1.0) + body_text(random, "arm", 1.0) + body_text(random, "loose", 1.0);
   text += "[[joint]]\nname = \"base\"\ntype = \"free\"\nchild = { body = \"base\" }\nparent = { body = \"ground\" }\n";
   text += fmt::format(
       "[[joint]]\nname = \"arm\"\ntype = \"revolute\"\naxis = {}\nposition = {}\nvelocity = {}\nparent = {}child = {}",
-      written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame(random, "base"), frame(random, "arm"));
+      written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame_text(random, "base"), frame_text(random, "arm"));
   text += fmt::format(
       "[[joint]]\nname = \"loose\"\ntype = \"free\"\nvelocity = [0.3, 0.1, {}, 0.2, 0.5, -0.3]\nparent = {{ body = \"ground\" "
       "}}\nchild = {}",
-      random.uniform(-1, 1), frame(random, "loose"));
+      random.uniform(-1, 1), frame_text(random, "loose"));
   const std::string rows = closure(random, type);
   text += "[[closure]]\nname = \"c\"\n" + rows;
   if (redundant) text += "[[closure]]\nname = \"again\"\n" + rows;

@@ -113,7 +113,7 @@ TEST(Optimize, SaysWhichParametersTheDataDoNotDetermine) {
   EXPECT_THAT(scaled.notes.front(), HasSubstr("k, m, c"));
 }
 
-TEST(Optimize, DISABLED_AllMethodsFindTheSameMinimum) {
+TEST(Optimize, AllMethodsFindTheSameMinimum) {
   // (x + 0.3)^2 at the end is least where x(2) = -0.3: of k between 2 and 5, w = acos(-0.3) / 2 about, without damping.
   const double w = std::acos(-0.3) / 2.0;
   for (const char* const method : {"gradient", "bobyqa", "global", "auto"}) {
@@ -126,7 +126,7 @@ TEST(Optimize, DISABLED_AllMethodsFindTheSameMinimum) {
   }
 }
 
-TEST(Optimize, DISABLED_MaximaAtABoundAreTold) {
+TEST(Optimize, MaximaAtABoundAreTold) {
   OptimizeRequest request{.over = {"k=1:4", "c=0:1"}, .maximize = "max(v.x)", .evaluations = 200};
   const Optimum found = optimize(oscillator(), request);
   EXPECT_TRUE(found.converged) << found.status;
@@ -134,7 +134,7 @@ TEST(Optimize, DISABLED_MaximaAtABoundAreTold) {
   EXPECT_TRUE(found.parameters[0].at_bound);
   EXPECT_EQ(found.parameters[0].value, 4.0);
   EXPECT_EQ(found.parameters[1].value, 0.0);
-  EXPECT_NEAR(found.value, 2.0, 1e-4);  // the amplitude times the rate
+  EXPECT_NEAR(found.value, -2.0 * std::sin(4.0), 1e-4);  // at the end, still rising
   EXPECT_GT(found.value, found.start_value);
 }
 
@@ -156,7 +156,7 @@ TEST(Optimize, RunsThatFailAreWorseThanAll) {
   EXPECT_LE(found.value, found.start_value);
 }
 
-TEST(Optimize, DISABLED_RefusesWhatMakesNoSense) {
+TEST(Optimize, RefusesWhatMakesNoSense) {
   const auto refusal = [](const OptimizeRequest& request) -> std::string {
     try {
       optimize(oscillator(), request);
