@@ -40,6 +40,7 @@ class GrpcLine : public Line {
   }
 
   void send(const std::string& request) override {
+    if (is_broken_) throw LineLost("the line was closed");
     const grpc::Slice slice(request);
     const grpc::ByteBuffer buffer(&slice, 1);
     done_ &= ~(kWrite | kRead);
@@ -68,7 +69,10 @@ class GrpcLine : public Line {
     while ((done_ & events) != events) {
       void* event = nullptr;
       bool good = false;
-      if (queue_.AsyncNext(&event, &good, deadline) != grpc::CompletionQueue::GOT_EVENT) throw LineLost("no answer in time");
+      if (queue_.AsyncNext(&event, &good, deadline) != grpc::CompletionQueue::GOT_EVENT) {
+        is_broken_ = true;
+        throw LineLost("no answer in time");
+      }
       done_ |= static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(event));
       good_ = good_ && good;
     }
@@ -77,6 +81,7 @@ class GrpcLine : public Line {
   /// gRPC knows why.
   [[noreturn]] void fail() {
     grpc::Status status;
+    is_broken_ = true;
     stream_->Finish(&status, tag(kFinish));
     good_ = true;
     wait_for(kFinish);
@@ -91,6 +96,7 @@ class GrpcLine : public Line {
   grpc::ByteBuffer reply_;
   unsigned done_ = 0;
   bool good_ = true;
+  bool is_broken_ = false;  // gRPC allows nothing any more
 };
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 
 #include "apps/network/grpc_network.h"
 #include "linkwork/modules/remote/messages.h"
@@ -27,15 +28,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Stream = grpc::ServerReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
 
-/// Lets so many messages pass in a second, and a second's worth at once.
+/// Lets so many messages pass in a second, and a tenth of a second's worth at once. Others wait.
 class Rate {
  public:
-  explicit Rate(double per_second) : per_second_(per_second), left_(per_second) {}
-  bool passes() {
+  explicit Rate(double per_second) : per_second_(per_second), left_(0.1 * per_second) {}
+  void pass() {
     const Clock::time_point now = Clock::now();
-    left_ = std::min(per_second_, left_ + per_second_ * std::chrono::duration<double>(now - last_).count()) - 1.0;
+    left_ = std::min(0.1 * per_second_, left_ + per_second_ * std::chrono::duration<double>(now - last_).count()) - 1.0;
     last_ = now;
-    return left_ >= 0.0;
+    if (left_ < 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(-left_ / per_second_));
   }
 
  private:
@@ -66,7 +67,7 @@ class ModulesService : public grpc::Service {
     Rate rate(settings_.most_messages_per_second);
     grpc::ByteBuffer buffer;
     while (stream.Read(&buffer)) {
-      if (!rate.passes()) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many messages per second"};
+      rate.pass();
       try {
         std::vector<grpc::Slice> slices;
         if (!buffer.Dump(&slices).ok()) return {grpc::StatusCode::INVALID_ARGUMENT, "the message cannot be read"};

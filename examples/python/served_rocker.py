@@ -40,27 +40,26 @@ class Rocker:
         return sum(w * self.slots[s] for s, w in zip(message.slots, message.weights))
 
     def evaluate(self, ask):
-        self.x, self.level = self.state(ask.state), ask.level
+        self.x = self.state(ask.state)
         phi, speed, _ = self.x
         c, s, l = np.cos(phi), np.sin(phi), self.length
         self.J = np.array([0, 0, 1, -l * s, l * c, 0])
-        dynamic = ask.level == lw.ACCELERATION  # there are no constraints that a position could violate
-        self.free = -self.mass * self.gravity * l / 2 * c / self.inertia if dynamic else 0.0
-        R = self.J * self.free
-        if dynamic:
-            R = R + np.array([0, 0, 0, -l * c, -l * s, 0]) * speed**2
+        self.free = -self.mass * self.gravity * l / 2 * c / self.inertia
+        R = self.J * self.free + np.array([0, 0, 0, -l * c, -l * s, 0]) * speed**2
+        if ask.level != lw.ACCELERATION:  # there are no constraints that a position could violate
+            R = np.zeros(6)
         motion = [c, s, 0, -s, c, 0, 0, 0, 1, self.pivot + l * c, l * s, 0, *(self.J * speed)]
         D = np.outer(self.J, self.J) / self.inertia
         return lw.Evaluation(motion=motion, D=D.ravel(), R=R, scale=[1 / self.inertia] * 3 + [l**2 / self.inertia] * 3,
                              speed=abs(speed), dof=1)
 
     def advance(self, ask):
-        answer = self.free + self.J @ np.array(ask.forces) / self.inertia
+        torque = self.J @ np.array(ask.forces)
         x = self.x.copy()
         if ask.level == lw.ACCELERATION:
-            x = np.array([x[1], answer, self.J @ np.array(ask.forces) * x[1]])
+            x = np.array([x[1], self.free + torque / self.inertia, torque * x[1]])
         else:
-            x[0 if ask.level == lw.POSITION else 1] -= answer
+            x[0 if ask.level == lw.POSITION else 1] -= torque / self.inertia
         self.slots[ask.slot] = x
 
     def record(self, ask):
@@ -70,7 +69,7 @@ class Rocker:
                             potential=self.mass * self.gravity * self.length / 2 * np.sin(phi), work=work)
 
     def weigh(self, ask):
-        start, to, error = (self.state(x)[:2] for x in (ask.to, getattr(ask, "from"), ask.error))
+        start, to, error = (self.state(x)[:2] for x in (getattr(ask, "from"), ask.to, ask.error))
         weight = ask.atol + ask.rtol * np.maximum(abs(start), abs(to))
         return lw.Weighed(sum=float(np.sum((error / weight) ** 2)), count=2)
 

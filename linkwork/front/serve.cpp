@@ -9,6 +9,7 @@
 #include "linkwork/model/model.h"
 #include "linkwork/modules/assembly_plan.h"
 #include "linkwork/modules/model_module.h"
+#include "linkwork/modules/settings_check.h"
 #include "linkwork/simulation/columns.h"
 #include "linkwork/simulation/mechanism_watch.h"
 
@@ -24,21 +25,26 @@ Spec read_part(const std::filesystem::path& file, Texts set, const remote::Open*
   Spec spec = read_any_model(file, {}, {.set = set});
   if (request == nullptr) return spec;
   if (request->gravity.size() == 3) spec.settings.gravity = {request->gravity[0], request->gravity[1], request->gravity[2]};
-  if (!request->stabilization.empty()) spec.settings.stabilization = parse_choice(request->stabilization, {});
+  const std::pair<const std::string&, Choice&> choices[] = {{request->stabilization, spec.settings.stabilization},
+                                                            {request->formulation, spec.settings.formulation},
+                                                            {request->coordinates, spec.settings.coordinates}};
+  for (const auto& [text, choice] : choices)
+    if (!text.empty()) choice = parse_choice(text, {});
+  check_settings(spec.settings);
   return spec;
 }
 
 /// What comes and goes is decided where the whole is known, which is nowhere.
 void check_part(const Spec& spec, const Model& model) {
+  for (const BlockSpec& block : spec.blocks)
+    throw InputError(block.place, fmt::format("the FMU '{}' cannot run in a module of its own", block.name),
+                     "a model without FMUs");
   if (spec.ports.empty()) throw InputError(spec.place, fmt::format("'{}' has no ports to be joined at", spec.name), "a [[port]]");
   if (MechanismWatch::is_needed(model))
     throw InputError(spec.place, fmt::format("events, contacts, stops or dry friction come and go in '{}'", spec.name),
                      "a module in which all holds all the time");
   if (!spec.custom_forces.empty()) throw InputError(spec.place, "custom forces belong to a program", "a model file");
 }
-  for (const BlockSpec& block : spec.blocks)
-    throw InputError(block.place, fmt::format("the FMU '{}' cannot run in a module of its own", block.name),
-                     "a model without FMUs");
 
 ServedModule make_part(const Spec& given, const remote::Open& request, const std::vector<std::string>& columns) {
   std::vector<FrameSpec> frames;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 #include "linkwork/dynamics/integrator.h"
@@ -114,7 +113,7 @@ void AssemblySystem::choose_integrator() {
     throw InputError(
         integrator.place,
         fmt::format("integrator '{}' looks into states, and those of modules on other hosts stay there", integrator.name),
-        "a Runge-Kutta method, such as rk4 or dopri853");
+        "a Runge-Kutta method, such as rk4 or dopri45");
   if (found == tableaus().end()) return;
   tableau_ = &*found;
   if (!tableau_->error.empty() && !entry_.traits.adaptive)
@@ -204,13 +203,6 @@ void AssemblySystem::tell_inputs() {
   }
 }
 
-template <class Visit>
-void AssemblySystem::for_each_coupling(Visit visit) {
-  const Hierarchy* const coupled = glue_ ? glue_->coupled() : nullptr;
-  for (std::size_t k = 0; coupled != nullptr && k < coupled->couplings().size(); ++k)
-    if (coupled->couplings()[k]) visit(k, *coupled->couplings()[k]);
-}
-
 void AssemblySystem::spread(const VecX<double>& y, States& x) const {
   Eigen::Index first = 0;
   for (VecX<double>& own : x) {
@@ -295,7 +287,8 @@ bool AssemblySystem::is_nearly_singular() const {
 }
 
 double AssemblySystem::seen_until(double t, double until) {
-  if (!laws_) laws_ = std::make_unique<AssemblyLaws>(is_first_rank() ? plan_.whole.get() : nullptr, transport_);
+  const Model* const known = plan_.whole ? plan_.whole.get() : plan_.drawn.get();
+  if (!laws_) laws_ = std::make_unique<AssemblyLaws>(is_first_rank() ? known : nullptr, transport_);
   return laws_->seen_until(whole(), t, until);
 }
 
@@ -443,99 +436,6 @@ void AssemblySystem::gather(Remarks& remarks) {
   Remarks together;
   for (Remarks::Remark& remark : all) together.add(remark.t, remark.about, std::move(remark.text));
   remarks = std::move(together);
-}
-
-// --- save, go on
-
-/// Every rank sends what its modules and couplings are at, bit by bit: which it is, then sizes and numbers of state and memory.
-void AssemblySystem::save(const Moment& now, SavedRun& saved) {
-  spread(now.y, x_);
-  std::vector<double> own;
-  const auto add = [&](const auto& numbers) {
-    own.push_back(static_cast<double>(std::size(numbers)));
-    own.insert(own.end(), std::begin(numbers), std::end(numbers));
-  };
-  for (std::size_t i = 0; i < x_.size(); ++i) {
-    own.push_back(workshop_->modules()[i].index);
-    add(workshop_->modules()[i].module->save(x_[i]));
-    add(workshop_->modules()[i].module->memory());
-  }
-  for_each_coupling([&](std::size_t k, const Coupling& coupling) {
-    if (!glue_->coupled()->is_owner(k)) return;
-    own.push_back(static_cast<double>(plan_.modules.size() + k));
-    add(std::vector<double>{});
-    add(coupling.memory());
-  });
-  const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
-  saved.parts.resize(plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0));
-  if (watch_) watch_->save(saved.switching, saved.parts.back().memory);
-  for (const std::string& text : gather_texts(transport_, bytes)) {
-    std::vector<double> numbers(text.size() / sizeof(double));
-    if (!text.empty()) std::memcpy(numbers.data(), text.data(), text.size());
-    auto from = numbers.begin();
-    const auto take = [&](std::vector<double>& to) {
-      const auto count = static_cast<std::ptrdiff_t>(*from++);
-      to.assign(from, from + count);
-      from += count;
-    };
-    while (from != numbers.end()) {
-      SavedPart& part = saved.parts[static_cast<std::size_t>(*from++)];
-      take(part.x);
-      take(part.memory);
-    }
-  }
-  saved.glue = glue_->memory();
-  saved.summary.modules = account_;
-  saved.glue_notes = notes_;
-  for (const std::string& note : glue_->remarks()) saved.glue_notes.push_back(note);
-}
-
-bool AssemblySystem::accepts(const SavedRun& saved) {
-  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) &&
-              saved.glue.size() >= glue_->memory().size() && saved.summary.modules.has_value();
-  for (std::size_t i = 0; fits && i < start_.size(); ++i) {
-    const WorkingModule& module = workshop_->modules()[i];
-    const SavedPart& part = saved.parts[at(module.index)];
-    fits = module.module->accepts(part.x) && part.memory.size() == module.module->memory().size();
-  }
-  for_each_coupling([&](std::size_t k, const Coupling& coupling) {
-    fits = fits && saved.parts[plan_.modules.size() + k].memory.size() == coupling.memory().size();
-  });
-  fits = fits && (!watch_ || watch_->accepts(saved.switching, saved.parts.back().memory));
-  const std::vector<std::string> answers = gather_texts(transport_, fits ? "" : "no");
-  return std::ranges::all_of(answers, [](const std::string& answer) { return answer.empty(); });
-}
-
-Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& rates) {
-  traffic_before_ += workshop_->transport().traffic();
-  module_seconds_before_ += workshop_->seconds_in_modules();
-  const Placement placement = workshop_->placement();
-  round_trips_before_ += workshop_->round_trips();
-  glue_.reset();
-  make_modules(placement);
-  for (std::size_t i = 0; i < x_.size(); ++i) {
-    WorkingModule& module = workshop_->modules()[i];
-    const SavedPart& part = saved.parts[static_cast<std::size_t>(module.index)];
-    if (const Status status = module.module->restore(part.x, x_[i]); !status.ok()) workshop_->report(module, status.trouble);
-    module.module->set_memory(part.memory);
-  }
-  glue_ = entry_.make(*workshop_, options_);
-  tell_inputs();
-  glue_->set_memory(saved.glue);
-  for_each_coupling(
-      [&](std::size_t k, Coupling& coupling) { coupling.set_memory(saved.parts[plan_.modules.size() + k].memory); });
-  if (watch_) watch_->restore(saved.switching, saved.parts.back().memory, saved.t);
-  account_ = *saved.summary.modules;
-  notes_ = saved.glue_notes;
-  evaluations_ = 0;
-  at.t = saved.t;
-  at.y.resize(begin().y.size());
-  collect(x_, at.y);
-  Status status{workshop_->everyones_trouble()};
-  if (status.ok()) status = evaluate(at, rates);
-  if (status.ok()) hold(at, rates);
-  remember_ranks();
-  return status;
 }
 
 std::string AssemblySystem::lost() {

@@ -92,7 +92,11 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   void tell_inputs();
   /// Calls visit(number, coupling) for those that this rank evaluates.
   template <class Visit>
-  void for_each_coupling(Visit visit);
+  void for_each_coupling(Visit visit) {
+    const Hierarchy* const coupled = glue_ ? glue_->coupled() : nullptr;
+    for (std::size_t k = 0; coupled != nullptr && k < coupled->couplings().size(); ++k)
+      if (coupled->couplings()[k]) visit(k, *coupled->couplings()[k]);
+  }
   void hold(const Moment& at, const VecX<double>& rates);
   /// Moves modules that know nothing of one another so that their joints are closed.
   Status close_start(Moment& at, Summary& summary);

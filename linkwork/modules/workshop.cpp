@@ -67,7 +67,10 @@ std::string Workshop::lost() const {
 
 long Workshop::round_trips() const {
   std::map<const void*, long> trips;
-  for (const std::size_t i : elsewhere_) trips[modules_[i].module->host()] = modules_[i].module->round_trips();
+  for (const std::size_t i : elsewhere_) {
+    const Module& module = *modules_[i].module;
+    trips[module.host()] = std::max(trips[module.host()], module.round_trips());
+  }
   long sum = 0;
   for (const auto& [host, count] : trips) sum += count;
   return sum;

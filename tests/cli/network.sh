@@ -5,4 +5,6 @@ if [[ ! -e $(dirname "$LINKWORK")/liblinkwork_network.so ]]; then
   echo "skipped: built without liblinkwork_network.so"
   exit 0
 fi
-exec python3 "$SOURCE_DIR/tests/cli/network.py"
+python=python3
+if /usr/bin/python3 -c 'import grpc' 2>/dev/null; then python=/usr/bin/python3; fi  # where Debian's packages are
+exec "$python" "$SOURCE_DIR/tests/cli/network.py"

@@ -50,10 +50,12 @@ struct Open {
   std::vector<double> gravity;
   std::string stabilization;
   std::uint32_t slots = 0;
+  std::string formulation = {}, coordinates = {};
 };
 template <class Io>
 void fields(Io& io, Open& x) {
   io(1, x.part), io(2, x.ports), io(3, x.parameters), io(4, x.gravity), io(5, x.stabilization), io(6, x.slots);
+  io(7, x.formulation), io(8, x.coordinates);
 }
 
 struct Opened {

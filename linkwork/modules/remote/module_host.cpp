@@ -57,6 +57,14 @@ bool is_shown(const ServedModule& served, std::size_t column) {
   return !served.shown || std::ranges::find(*served.shown, column) != served.shown->end();
 }
 
+/// About as many bytes as a result has in a message.
+std::size_t size_of(const remote::Result& result) {
+  std::size_t numbers = 8;
+  if (const auto& x = result.evaluation) numbers += x->motion.size() + x->D.size() + x->R.size() + x->scale.size();
+  if (const auto& x = result.recording) numbers += x->row.size();
+  return numbers * sizeof(double) + (result.saved ? result.saved->size() : 0);
+}
+
 std::vector<double> list_of(const auto& numbers) { return {numbers.data(), numbers.data() + numbers.size()}; }
 
 // What is saved: doubles as bytes, each list with its length before it.
@@ -159,17 +167,23 @@ remote::Answer Conversation::ask(const remote::Ask& request) {
   if (actions > limits_.most_actions || request.calls.size() > limits_.most_modules)
     throw Refusal(fmt::format("a message may ask for {} actions of {} modules", limits_.most_actions, limits_.most_modules));
   remote::Answer answer;
+  std::size_t bytes = 0;
   for (const remote::Call& call : request.calls) {
     const auto found = modules_.find(call.module);
     if (found == modules_.end()) throw Refusal(fmt::format("there is no module {}", call.module));
     Opened& module = found->second;
     remote::ModuleAnswer& own = answer.modules.emplace_back();
     own.module = call.module;
-    for (const remote::Action& action : call.actions)
+    for (const remote::Action& action : call.actions) {
+      const std::size_t before = own.results.size();
       if (const Status status = act(module, action, own.results); !status.ok()) {
         own.trouble = status.trouble;
         break;
       }
+      if (own.results.size() > before) bytes += size_of(own.results.back());
+      if (bytes > limits_.most_answer_bytes)
+        throw Refusal(fmt::format("the answer would be longer than {} bytes", limits_.most_answer_bytes));
+    }
     for (; module.remarks_told < module.remarks.all().size(); ++module.remarks_told) {
       const Remarks::Remark& remark = module.remarks.all()[module.remarks_told];
       own.remarks.push_back({remark.t, remark.about, remark.text});
@@ -293,6 +307,7 @@ remote::Sizes Conversation::size(Opened& module, const remote::Size& action) con
 }
 
 std::string Conversation::save(const Opened& module, const remote::Save& action) const {
+  if (action.slots.size() > module.slots.size()) throw Refusal("more slots are to be saved than there are");
   std::string text = module.part + '\0';
   for (const std::uint32_t number : action.slots) {
     const VecX<double>& slot = slot_of(module.slots, number);

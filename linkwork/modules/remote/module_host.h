@@ -30,6 +30,7 @@ struct HostLimits {
   std::size_t most_slots = 1U << 14U;
   std::size_t most_ports = 256;     // of a module
   std::size_t most_actions = 4096;  // in a message
+  std::size_t most_answer_bytes = 32U << 20U;
 };
 
 /// The host's side of a conversation: an answer to each request, whoever carries them. Modules belong to the conversation that

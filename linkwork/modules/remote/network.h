@@ -57,7 +57,7 @@ struct ListenSettings {
   std::size_t most_message_bytes = 4U << 20U;
   std::size_t most_lines = 64;
   double most_messages_per_second = 50'000.0;  // on a line
-  double idle_seconds = 3600.0;                // after which a line that says nothing is closed
+  double idle_seconds = 3600.0;                // after which a connection without a line is closed
 };
 
 /// What needs gRPC and OpenSSL: a shared object of its own, which is loaded when a run has a module on another host. All

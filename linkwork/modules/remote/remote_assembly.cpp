@@ -83,6 +83,8 @@ remote::Open request_for(const ModulePlan& plan, const Settings& settings) {
   request.gravity.assign(settings.gravity.begin(), settings.gravity.end());
   request.stabilization = text_of(settings.stabilization);
   request.slots = slots_for(settings);
+  request.formulation = text_of(settings.formulation);
+  request.coordinates = text_of(settings.coordinates);
   return request;
 }
 
@@ -145,9 +147,9 @@ void use_remote_modules(AssemblyPlan& plan, const Spec& spec, Transport& transpo
       for (const ModulePlan& module : plan.modules) {
         if (!module.remote) continue;
         made.push_back(module.make({}));
+        if (is_fmu(*module.remote)) continue;
         const auto& own = static_cast<const RemoteModule&>(*made.back());
         length = std::max(length, own.length());
-        if (is_fmu(*module.remote)) continue;
         local = std::max(local, own.length());
         mass += own.mass();
       }

@@ -11,6 +11,18 @@
 
 namespace linkwork {
 
+namespace {
+
+/// Words of another program, for a terminal: in one line, not too long.
+void make_plain(std::string& text) {
+  constexpr std::size_t kLongest = 500;
+  if (text.size() > kLongest) text.replace(kLongest, std::string::npos, " ...");
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+}
+
+}  // namespace
+
 RemoteHost::~RemoteHost() = default;
 
 /// Not yet answered.
@@ -27,6 +39,12 @@ remote::Reply RemoteHost::collect() {
     throw LineLost(fmt::format("what it answers is no message of the contract: {}", error.what()));
   }
   ++round_trips_;
+  make_plain(reply.refusal);
+  if (reply.answer)
+    for (remote::ModuleAnswer& module : reply.answer->modules) {
+      make_plain(module.trouble);
+      for (remote::Remark& remark : module.remarks) make_plain(remark.about), make_plain(remark.text);
+    }
   if (reply.number != requests_) throw LineLost("its answers are not those to what was asked");
   return reply;
 }
@@ -49,17 +67,25 @@ void RemoteHost::greet() {
 
 remote::Opened RemoteHost::open(RemotePart& part) {
   try {
-    if (!line_) greet();
-    finish();
-    remote::Request request;
-    request.open = part.request();
-    const remote::Reply reply = exchange(std::move(request));
-    if (!reply.refusal.empty()) throw InputError({}, fmt::format("{} refuses: {}", name_, reply.refusal));
-    if (!reply.opened) throw LineLost("its answer is not that to what was asked");
-    parts_.push_back({&part, reply.opened->module});
-    return *reply.opened;
+    if (!line_ && parts_.empty()) greet();
   } catch (const LineLost& error) {
     throw InputError({}, fmt::format("{} does not answer: {}", name_, error.what()), "a host that serves there");
+  }
+  remote::Request request;
+  request.open = part.request();
+  for (;;) {
+    try {
+      finish();
+      if (!lost_.empty()) throw InputError({}, lost_);
+      if (!line_) throw LineLost("the line was closed");
+      const remote::Reply reply = exchange(request);
+      if (!reply.refusal.empty()) throw InputError({}, fmt::format("{} refuses: {}", name_, reply.refusal));
+      if (!reply.opened) throw InputError({}, fmt::format("{} answers something else than was asked", name_));
+      parts_.push_back({&part, reply.opened->module});
+      return *reply.opened;
+    } catch (const LineLost& error) {
+      dial_again(error.what());
+    }
   }
 }
 

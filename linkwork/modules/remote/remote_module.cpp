@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "linkwork/model/input_error.h"
+
 namespace linkwork {
 
 namespace {
@@ -52,7 +54,17 @@ bool all_finite(const std::vector<double>& numbers) {
 }  // namespace
 
 RemoteModule::RemoteModule(std::string name, std::shared_ptr<RemoteHost> host, remote::Open request)
-    : name_(std::move(name)), host_(std::move(host)), request_(std::move(request)), opened_(host_->open(*this)) {
+    : name_(std::move(name)),
+      host_(std::move(host)),
+      trips_before_(host_->round_trips()),
+      request_(std::move(request)),
+      opened_(host_->open(*this)) {
+  try {
+    check(opened_);
+  } catch (const InputError&) {
+    host_->close(*this);
+    throw;
+  }
   for (const std::string& column : opened_.columns) columns_.push_back(with_module(column, name_));
   age_.assign(request_.slots, 0);
   is_rate_.assign(request_.slots, 0);
@@ -96,9 +108,8 @@ void RemoteModule::start(VecX<double>& x) { x = only(0); }
 
 void RemoteModule::normalize(VecX<double>& x) const { x[slots()] = 1.0; }
 
+/// Even if it is in a slot already: evaluated, it may have been settled.
 void RemoteModule::keep_state(VecX<double>& x) {
-  const std::vector<std::uint32_t> used = slots_in(x);
-  if (used.size() == 1 && x[used[0]] == 1.0 && is_rate_[used[0]] == 0 && x[slots()] == 0.0) return;
   const std::uint32_t slot = new_slot(false);
   plan(&remote::Action::keep).slot = slot;
   x = only(slot);
@@ -274,6 +285,19 @@ Status RemoteModule::advance(Level level, const VecX<double>& Q, VecX<double>& o
 }
 
 /// What another program answers is looked at before it is used.
+void RemoteModule::check(const remote::Opened& opened) const {
+  constexpr std::size_t kMostColumns = 100'000;
+  const auto nonsense = [&](const std::string& what) {
+    throw InputError({}, fmt::format("its host {} answers nonsense: {}", host_->name(), what));
+  };
+  if (!(opened.length >= 0.0 && opened.mass >= 0.0 && std::isfinite(opened.length) && std::isfinite(opened.mass)))
+    nonsense(fmt::format("a length of {} m, a mass of {} kg", opened.length, opened.mass));
+  const auto is_bad = [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F || c == ',' || c == '"'; };
+  for (const std::string& column : opened.columns)
+    if (column.empty() || opened.columns.size() > kMostColumns || std::ranges::any_of(column, is_bad))
+      nonsense("its columns cannot be those of a table");
+}
+
 Status RemoteModule::check(const remote::Evaluation& evaluation, double t) const {
   constexpr double kRotation = 1e-6, kSymmetry = 1e-8;
   const auto nonsense = [&](const std::string& what) {
@@ -337,6 +361,8 @@ Status RemoteModule::record(const VecX<double>& Q, std::span<double> row) {
   if (recorded_.row.size() != row.size())
     return {
         fmt::format("its host {} answers nonsense: {} numbers for {} columns", host_->name(), recorded_.row.size(), row.size())};
+  if (!all_finite({recorded_.kinetic, recorded_.potential, recorded_.work}))
+    return {fmt::format("its host {} answers nonsense: its energies are not finite numbers", host_->name())};
   std::ranges::copy(recorded_.row, row.begin());
   energy_ = {recorded_.kinetic, recorded_.potential, recorded_.work};
   return {};

@@ -60,7 +60,7 @@ class RemoteModule : public Module, private RemotePart {
   bool accepts(const std::vector<double>& saved) override { return !saved.empty(); }
   Status restore(const std::vector<double>& saved, VecX<double>& x) override;
   std::string lost() const override { return host_->lost(); }
-  long round_trips() const override { return host_->round_trips(); }
+  long round_trips() const override { return host_->round_trips() - trips_before_; }
   const void* host() const override { return host_.get(); }
 
  private:
@@ -78,10 +78,12 @@ class RemoteModule : public Module, private RemotePart {
   Message& plan(std::optional<Message> remote::Action::*which);
   void ask();
   Status finish();
+  void check(const remote::Opened& opened) const;
   Status check(const remote::Evaluation& evaluation, double t) const;
 
   std::string name_;
   std::shared_ptr<RemoteHost> host_;
+  long trips_before_;  // it was opened
   remote::Open request_;
   remote::Opened opened_;
   std::vector<std::string> columns_;
