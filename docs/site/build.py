@@ -39,12 +39,11 @@ def missing():
 
 
 def read_navigation(docs):
-    """Sections with the pages that are there. A page that must be there and is not is an error."""
+    """Sections with their pages. A page that is not there is an error."""
     sections, missing = [], []
     for section in tomllib.loads((HERE / "navigation.toml").read_text(encoding="utf-8"))["section"]:
-        there = [page for page in section.get("later", []) if (docs / f"{page}.md").is_file()]
         missing += [page for page in section["pages"] if not page.startswith("made/") and not (docs / f"{page}.md").is_file()]
-        sections.append({"title": section["title"], "pages": section["pages"] + there})
+        sections.append({"title": section["title"], "pages": section["pages"]})
     if missing:
         sys.exit(f"docs/site/navigation.toml names pages that are not there: {', '.join(missing)}")
     named = {page for section in sections for page in section["pages"]}

@@ -1,5 +1,7 @@
 #include "linkwork/dynamics/constraint_layout.h"
 
+#include <stdexcept>
+
 #include "linkwork/coordinates/loop_elimination.h"
 
 namespace linkwork {
@@ -35,8 +37,10 @@ ConstraintLayout::ConstraintLayout(const Model& model) {
     if (at) groups.back().set_point(at->node, at->X_NF.p);
     first_rows.push_back(closure.row);
   }
-  for (std::size_t g = 0; g < groups.size(); ++g)
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (first_rows[g] != static_cast<int>(group_of.size())) throw std::logic_error("rows are not in the order of closures");
     group_of.insert(group_of.end(), static_cast<std::size_t>(groups[g].columns()), static_cast<int>(g));
+  }
 }
 
 ConstraintLayout::~ConstraintLayout() = default;

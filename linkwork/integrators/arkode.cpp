@@ -22,7 +22,7 @@ class Arkode : public SundialsIntegrator {
  private:
   void begin(double t, const VecX<double>&) override {
     if (made() && solver_ != nullptr) {
-      ARKStepReset(solver_, t, y());
+      ARKStepReInit(solver_, nullptr, right_side, t, y());  // not Reset: that keeps a Jacobian from before an event
       return;
     }
     ARKStepFree(&solver_);

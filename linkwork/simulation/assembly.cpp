@@ -50,6 +50,22 @@ Pose<double> start_pose(const Joint& joint) {
   return X;
 }
 
+/// Adds a closure of two frames, and its rows behind those of all others of its kind. What happens in events is forgotten.
+void add_closure(Model& model, FrameClosure closure, const Place& place) {
+  int first = 0;
+  for (const FrameClosure& other : model.frame_closures) first += other.row_count;
+  const auto shift = [&](int& row) { row += row >= first ? closure.row_count : 0; };
+  for (CoordinateClosure& other : model.coordinate_closures) shift(other.row);
+  for (Contact& contact : model.contacts) shift(contact.row);
+  for (DryFriction& friction : model.frictions) shift(friction.first_row), shift(friction.normal_row);
+  model.events.clear();
+  for (int r = 0; r < closure.row_count; ++r)
+    model.rows.insert(model.rows.begin() + first + r,
+                      {closure.name + "." + closure.joint_kind->rows[static_cast<std::size_t>(r)], closure.name, place});
+  closure.first_row = first;
+  model.frame_closures.push_back(std::move(closure));
+}
+
 /// Cut joints have no coordinates to start from: their given positions are constraints of a model of their own.
 std::optional<Model> with_wished_positions(const Model& model) {
   std::optional<Model> wished;
@@ -63,10 +79,7 @@ std::optional<Model> with_wished_positions(const Model& model) {
     weld.b = joint.child;
     weld.joint_kind = find_joint_kind("weld");
     weld.row_count = static_cast<int>(weld.joint_kind->rows.size());
-    weld.first_row = wished->row_count();
-    for (const std::string& row : weld.joint_kind->rows)
-      wished->rows.push_back({joint.name + "." + row, joint.name, joint.place});
-    wished->frame_closures.push_back(std::move(weld));
+    add_closure(*wished, std::move(weld), joint.place);
   }
   if (wished) measure(*wished);
   return wished;

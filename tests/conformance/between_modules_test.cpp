@@ -25,11 +25,13 @@ using test::written;
 
 /// An arm on a pivot, a forearm on it, and a loose body: a module to which anything can be tied.
 std::string module_text(Random& random) {
-  std::string text = "linkwork = 1\n" + body_text(random, "arm", 0.5) + body_text(random, "forearm", 0.5) + body_text(random, "loose", 0.5);
+  std::string text =
+      "linkwork = 1\n" + body_text(random, "arm", 0.5) + body_text(random, "forearm", 0.5) + body_text(random, "loose", 0.5);
   const auto pivot = [&](const char* name, const std::string& parent) {
     return fmt::format(
         "[[joint]]\nname = \"{}\"\ntype = \"revolute\"\naxis = {}\nposition = {}\nvelocity = {}\nparent = {}child = {}", name,
-        written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame_text(random, parent), frame_text(random, name));
+        written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame_text(random, parent),
+        frame_text(random, name));
   };
   text += pivot("arm", "ground") + pivot("forearm", "arm");
   return text +
@@ -181,9 +183,9 @@ TEST(ForcesBetweenModules, GiveTheMotionOfOnePiece) {
 TEST(ForcesBetweenModules, MayUseCoordinatesOfFreeJoints) {
   for (unsigned seed = 1; seed <= 2; ++seed) {
     Random random(300 + seed);
-    const std::string floating = body_text(random, "float", 0.5) + "[[joint]]\nname = \"float\"\ntype = \"free\"\nvelocity = [0.2, 0.1, " +
-                                 "-0.3, 0.4, 0.5, -0.2]\nparent = " + frame_text(random, "ground") +
-                                 "child = " + frame_text(random, "float");
+    const std::string floating =
+        body_text(random, "float", 0.5) + "[[joint]]\nname = \"float\"\ntype = \"free\"\nvelocity = [0.2, 0.1, " +
+        "-0.3, 0.4, 0.5, -0.2]\nparent = " + frame_text(random, "ground") + "child = " + frame_text(random, "float");
     const std::string force =
         "[[force]]\nname = \"s\"\ntype = \"torque\"\njoint = \"m1.arm\"\nvalue = \"2*q.float.x - v.float.wz + q.float.z^2\"\n";
     const std::string gear =

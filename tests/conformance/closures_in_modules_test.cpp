@@ -66,11 +66,13 @@ std::string closure(Random& random, const std::string& type) {
 
 /// A base that others carry, an arm that turns on it, and a loose body, so that any closure can be met.
 std::string module_text(Random& random, const std::string& type, bool redundant) {
-  std::string text = "linkwork = 1\n" + body_text(random, "base", 1.0) + body_text(random, "arm", 1.0) + body_text(random, "loose", 1.0);
+  std::string text =
+      "linkwork = 1\n" + body_text(random, "base", 1.0) + body_text(random, "arm", 1.0) + body_text(random, "loose", 1.0);
   text += "[[joint]]\nname = \"base\"\ntype = \"free\"\nchild = { body = \"base\" }\nparent = { body = \"ground\" }\n";
   text += fmt::format(
       "[[joint]]\nname = \"arm\"\ntype = \"revolute\"\naxis = {}\nposition = {}\nvelocity = {}\nparent = {}child = {}",
-      written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame_text(random, "base"), frame_text(random, "arm"));
+      written(random.axis()), random.uniform(-1, 1), random.uniform(-1, 1), frame_text(random, "base"),
+      frame_text(random, "arm"));
   text += fmt::format(
       "[[joint]]\nname = \"loose\"\ntype = \"free\"\nvelocity = [0.3, 0.1, {}, 0.2, 0.5, -0.3]\nparent = {{ body = \"ground\" "
       "}}\nchild = {}",

@@ -121,12 +121,12 @@ TEST(CoordinatesInModules, GiveTheMotionOfOnePiece) {
     }
 }
 
-TEST(CoordinatesInModules, DISABLED_GoThroughEvents) {
+TEST(CoordinatesInModules, GoThroughEvents) {
   for (const char* const name : {"train_modules", "clutch_modules", "two_arms_modules"}) {
     Spec spec = ready(name, 1.4, 0.05);
     spec.settings.coordinates = {"FA", {}, {}};
     spec.settings.step = 2e-3;
-    expect_the_motion_of_one_piece(spec, name, 1e-8);
+    expect_the_motion_of_one_piece(spec, name, 1e-9, true);
   }
 }
 
@@ -198,8 +198,10 @@ b = "b.end"
 )" + connection,
                            "light.toml", options);
   };
-  // What has no mass is moved back by coordinates; in one piece by the mass matrix with a little lent, unless it is told otherwise.
-  for (const char* const connection : {"type = \"spring\"\nstiffness = 200\nlength = 0.3\n", "type = \"distance\"\nlength = 2\n"}) {
+  // What has no mass is moved back by coordinates; in one piece by the mass matrix with a little lent, unless it is told
+  // otherwise.
+  for (const char* const connection :
+       {"type = \"spring\"\nstiffness = 200\nlength = 0.3\n", "type = \"distance\"\nlength = 2\n"}) {
     Spec spec = two(connection);
     spec.settings.stabilization = {"projection", {{"mass", 0.0}}, {}};
     expect_the_motion_of_one_piece(spec, connection, 1e-7);
@@ -297,23 +299,25 @@ TEST(ImplicitIntegratorsOfModules, OfNewmarksFamilyTakeStiffModules) {
   EXPECT_LT(run.summary.evaluations, 3000);
 }
 
-TEST(ImplicitIntegratorsOfModules, DISABLED_TakeLongStepsWhereModulesAreStiff) {
+/// The stiff spring hardly loses energy: BDF of a higher order would follow its oscillation, in one piece too.
+TEST(ImplicitIntegratorsOfModules, TakeLongStepsWhereModulesAreStiff) {
   Spec spec = test::library_spec("stiff_modules", {{"k", "1e8"}});
   spec.settings.end = 1.0;
   spec.settings.output_every = 0.1;
   spec.settings.rtol = 1e-5;
   spec.settings.atol = 1e-7;
   const auto evaluations = [&](const char* integrator) {
-    spec.settings.integrator = {integrator, {}, {}};
+    spec.settings.integrator = parse_choice(integrator, {});
     const KeptRun run = run_model(spec);
     EXPECT_TRUE(run.summary.completed) << integrator << ": " << run.summary.status;
     return run.summary.evaluations;
   };
-  const long bdf = evaluations("cvode-bdf"), explicit_steps = evaluations("dopri45");
+  spec.settings.glue = {"hierarchical", {}, {}};
+  const long bdf = evaluations("cvode-bdf:order=2"), explicit_steps = evaluations("dopri45");
   EXPECT_LT(5 * bdf, explicit_steps);
 }
 
-TEST(ImplicitIntegratorsOfModules, DISABLED_GoThroughEvents) {
+TEST(ImplicitIntegratorsOfModules, GoThroughEvents) {
   for (const char* const integrator : {"cvode-bdf", "arkode"})
     for (const char* const name : {"train_modules", "clutch_modules"}) {
       Spec spec = ready(name, 1.4, 0.1);
@@ -381,7 +385,7 @@ length = 0
 class RandomAssemblies : public testing::TestWithParam<std::string> {};
 
 /// ./dev attack --assemblies does the same for as long as one likes.
-TEST_P(RandomAssemblies, DISABLED_MoveAsInOnePieceOrAreRefusedInWords) {
+TEST_P(RandomAssemblies, MoveAsInOnePieceOrAreRefusedInWords) {
   constexpr int kAssemblies = 30;
   const double tolerance = GetParam() == "bdf" ? 1e-6 : 1e-7;
   int same = 0, compared = 0;

@@ -219,30 +219,37 @@ TEST(Assembly, KeepsWhatWasGivenIfTheOthersCanFollow) {
 
 /// The same motion, with the joint whose values are given cut.
 TEST(Assembly, UsesTheValuesOfCutJoints) {
-  for (const double angle : {0.4, 1.3, -0.8, 3.5}) {
-    Spec spec = test::library_spec("slider_crank");
-    ClosureSpec wrist = spec.closures.at(0);
-    spec.closures.clear();
-    JointSpec joint;
-    joint.name = "wrist";
-    joint.type = "revolute";
-    joint.parent = wrist.a;
-    joint.child = wrist.b;
-    spec.joints.push_back(joint);
-    for (JointSpec& j : spec.joints) j.position.clear(), j.velocity.clear(), j.cut = false, j.fixed = false;
-    JointSpec& crank = spec.joints.front();
-    crank.position = {angle};
-    crank.velocity = {2.0};
-    crank.cut = true;
-    const Model model = build_model(spec);
-    ASSERT_TRUE(model.joints.front().cut);
-    AssemblyReport report;
-    const State state = assemble(model, report);
-    EXPECT_LT(position_error(model, state), 1e-10);
-    EXPECT_NEAR(std::remainder(coordinate(model, state, crank.name) - angle, 2.0 * std::numbers::pi), 0.0, 1e-9);
-    EXPECT_NEAR(coordinate(model, state, crank.name, true), 2.0, 1e-9);
-    for (const AssemblyReport::Moved& moved : report.moved) EXPECT_FALSE(moved.given) << moved.coordinate;
-  }
+  for (const bool rubs : {false, true})
+    for (const double angle : {0.4, 1.3, -0.8, 3.5}) {
+      Spec spec = test::library_spec("slider_crank");
+      ClosureSpec wrist = spec.closures.at(0);
+      spec.closures.clear();
+      JointSpec joint;
+      joint.name = "wrist";
+      joint.type = "revolute";
+      joint.parent = wrist.a;
+      joint.child = wrist.b;
+      spec.joints.push_back(joint);
+      for (JointSpec& j : spec.joints) j.position.clear(), j.velocity.clear(), j.cut = false, j.fixed = false;
+      JointSpec& crank = spec.joints.front();
+      crank.position = {angle};
+      crank.velocity = {2.0};
+      crank.cut = true;
+      for (JointSpec& j : spec.joints) {
+        if (!rubs || j.cut) continue;
+        j.limits = {-20.0, 20.0};
+        j.restitution = 0.5;
+        j.dry_friction = FrictionSpec{0.2, 0.1, 0.0, 0.0, {}};
+      }
+      const Model model = build_model(spec);
+      ASSERT_TRUE(model.joints.front().cut);
+      AssemblyReport report;
+      const State state = assemble(model, report);
+      EXPECT_LT(position_error(model, state), 1e-10);
+      EXPECT_NEAR(std::remainder(coordinate(model, state, crank.name) - angle, 2.0 * std::numbers::pi), 0.0, 1e-9);
+      EXPECT_NEAR(coordinate(model, state, crank.name, true), 2.0, 1e-9);
+      for (const AssemblyReport::Moved& moved : report.moved) EXPECT_FALSE(moved.given) << moved.coordinate;
+    }
 }
 
 TEST(Assembly, SaysWhatItMovedOfWhatWasGiven) {
