@@ -12,6 +12,7 @@
 #include "apps/linkwork/terminal.h"
 #include "apps/linkwork/text.h"
 #include "linkwork/io/check_file.h"
+#include "linkwork/model/signal_block.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/settings_check.h"
 #include "linkwork/simulation/design_fit.h"
@@ -102,6 +103,19 @@ void print_switching(const Model& model) {
   print("friction", model.frictions, ", sticking or sliding");
 }
 
+/// FMUs are instantiated here, to see whether they can be.
+std::vector<std::string> describe_fmus(const Model& model) {
+  std::vector<std::string> lines;
+  for (const Block& fmu : model.blocks) {
+    fmu.block->instantiate();
+    lines.push_back(fmt::format("'{}', {}", fmu.name,
+                                fmu.block->steps()
+                                    ? fmt::format("co-simulation in steps of {:.6g} s", fmu.block->step)
+                                    : "model exchange, " + counted(static_cast<long>(fmu.block->states.size()), "state")));
+  }
+  return lines;
+}
+
 /// What the choices of coordinates cost, and why 'auto' takes the one it takes.
 void print_coordinates(const CheckReport& report, const Model& model) {
   const auto thousands = [](double instructions) {
@@ -131,6 +145,7 @@ void print_modules(const Spec& spec) {
 }
 
 void print_report(const CheckReport& report, const Spec& spec, const Model& model) {
+  const std::vector<std::string> fmus = describe_fmus(model);
   print("{} ({})\n", model.name, model.file);
   print_line("bodies", std::to_string(report.bodies));
   print_line("joints", fmt::format("{}, with {} in the spanning tree", report.joints, counted(report.coordinates, "coordinate")));
@@ -141,6 +156,7 @@ void print_report(const CheckReport& report, const Spec& spec, const Model& mode
   print_line("freedom", fmt::format("{}: {} less rank {}", counted(report.dof, "degree of freedom"),
                                     counted(report.coordinates, "coordinate"), report.rank));
   print_switching(model);
+  if (!fmus.empty()) print_line("FMUs", listed(fmus));
   print_start(report.assembly);
   for (const std::string& warning : report.warnings) print_line("warning", highlighted(warning, stdout));
   print_line("formulation", fmt::format("{} ({})", report.formulation, report.formulation_reason));

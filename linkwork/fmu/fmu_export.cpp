@@ -49,14 +49,14 @@ void set_types(FmuOptions& options, const std::string& types) {
 ExportedFmu export_fmu(const Mechanism& mechanism, const fs::path& file, const FmuOptions& options) {
   if (options.fmi != 2 && options.fmi != 3)
     throw InputError({"--fmi", 0, 0}, fmt::format("FMI {} is not known", options.fmi), "2 or 3");
+  for (const BlockSpec& block : mechanism.spec().blocks)
+    throw InputError(block.place, fmt::format("the FMU '{}' of the model cannot be part of an FMU", block.name),
+                     "a model without FMUs");
   const fs::path binary = options.binary.empty() ? fmu_binary() : options.binary;
   std::error_code ignored;
   if (binary.empty() || !fs::is_regular_file(binary, ignored))
     throw InputError({binary.string(), 0, 0}, "the shared object that FMUs are made of is not there",
                      "a whole installation, or its path in LINKWORK_FMU_BINARY");
-  for (const BlockSpec& block : mechanism.spec().blocks)
-    throw InputError(block.place, fmt::format("the FMU '{}' of the model cannot be part of an FMU", block.name),
-                     "a model without FMUs");
   const PackedModel model = packed(mechanism);
   const FmuInterface interface = fmu_interface(model);
   const std::string folder = options.fmi == 2 ? "binaries/linux64/" : "binaries/x86_64-linux/";

@@ -100,19 +100,19 @@ class BlockModule : public Module {
   Status advance(Level level, const VecX<double>& Q, VecX<double>& out) override {
     return told([&]() -> Status {
       place(x_);
-      VecX<double> with = rates(Q);
+      VecX<double> change = rates(Q);
       if (level == Level::kAcceleration) {
-        out = with;
+        out = change;
         return {};
       }
-      VecX<double> change = with - rates(VecX<double>::Zero(Q.size()));
+      const VecX<double> free = rates({});
+      change -= free;
       if (level == Level::kPosition) {
         // As far as it gets in a unit of time with that change of velocity.
-        const VecX<double> before = rates(VecX<double>::Zero(Q.size()));
         VecX<double> moved = x_;
         for (const Eigen::Index k : velocities_) moved[k] += change[k];
         place(moved);
-        change = rates(VecX<double>::Zero(Q.size())) - before;
+        change = rates({}) - free;
       }
       for (const Eigen::Index k : level == Level::kPosition ? positions_ : velocities_) out[k] -= change[k];
       return {};
@@ -173,15 +173,14 @@ class BlockModule : public Module {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> by(-kNear, kNear);
     const auto n = start_.size();
-    const VecX<double> none = VecX<double>::Zero(6 * port_count());
+    const Eigen::Index six = 6 * port_count();
     VecX<double> answer = VecX<double>::Zero(n), still = answer, moving = answer;
     std::vector<VecX<double>> places{start_};
     for (int k = 1; k < kPlaces; ++k) places.push_back(start_ + VecX<double>::NullaryExpr(n, [&] { return by(random); }));
     for (const VecX<double>& x : places) {
       place(x);
-      const VecX<double> free = rates(none);
-      for (Eigen::Index k = 0; k < none.size(); ++k)
-        answer = answer.cwiseMax((rates(VecX<double>::Unit(none.size(), k)) - free).cwiseAbs());
+      const VecX<double> free = rates({});
+      for (Eigen::Index k = 0; k < six; ++k) answer = answer.cwiseMax((rates(VecX<double>::Unit(six, k)) - free).cwiseAbs());
     }
     const double most = n > 0 ? answer.maxCoeff() : 0.0;
     for (Eigen::Index k = 0; k < n; ++k)
@@ -191,7 +190,7 @@ class BlockModule : public Module {
         for (const Eigen::Index k : velocities_) x[k] = speed * (1.0 + by(random));
         place(x);
         VecX<double>& largest = speed == 0.0 ? still : moving;
-        largest = largest.cwiseMax(rates(none).cwiseAbs());
+        largest = largest.cwiseMax(rates({}).cwiseAbs());
       }
     }
     for (Eigen::Index k = 0; k < n; ++k)

@@ -36,14 +36,14 @@ def test_run_has_every_option_of_the_program(program):
     known = {name.replace("_", "-") for name in inspect.signature(lw.run).parameters} | {"help"}
     known |= {name.replace("_", "-") for name in inspect.signature(lw.Model.from_file).parameters}
     assert len(shown) > 20
-    assert shown - known == {"rank-timeout", "start-at"}  # of mpirun; of the program, see docs/python.md
+    assert shown - known == {"rank-timeout", "start-at", "no-fmu"}  # of mpirun; of the program, see docs/python.md
 
 
 def test_compare_has_every_option_of_the_program(program):
     shown = set(re.findall(r"^\s+--([a-z][a-z-]*)", program("compare", "--help").split("Examples:")[0], re.MULTILINE))
     known = {name.replace("_", "-") for name in inspect.signature(lw.compare).parameters}
     assert len(shown) > 10
-    assert shown - known == {"set", "loops", "fixed-base", "package", "out", "quiet"} & shown - known
+    assert shown - known == {"set", "loops", "fixed-base", "package", "no-fmu", "out", "quiet"} & shown - known
 
 
 def test_arrays_are_in_the_memory_of_the_results():
