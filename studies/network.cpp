@@ -276,6 +276,8 @@ double seconds_per_second(const Mechanism& mechanism, const Method& method, doub
   using Clock = std::chrono::steady_clock;
   double end = std::clamp(round_trips / trips_per_second, 2.0 * method.step, mechanism.end);
   if (method.glue.starts_with("waveform")) end = std::max(end, 20.0 * method.step);
+  constexpr double kPatience = 10.0;
+  if (end * trips_per_second * delay > kPatience) return trips_per_second * delay;
   Spec spec = spec_of(mechanism, mechanism.there, method, end);
   long trips = 0;
   const DialHost dial = served.dial(delay);
@@ -348,7 +350,10 @@ void study(const StudyContext& context, const Mechanism& mechanism, const Scratc
     figure.series.push_back(std::move(series));
     table.rows.push_back(std::move(row));
   }
-  table.caption = no_network.empty() ? how + " Times are those of short runs, per round trip, times the round trips of the whole."
+  table.caption = no_network.empty() ? how +
+                                           " Times are those of short runs, per round trip, times the round trips of the whole; "
+                                           "where even that would take long, "
+                                           "the delay times the round trips."
                                      : "No times: " + no_network;
   part.tables.push_back(std::move(table));
   if (served) part.figures.push_back(std::move(figure));

@@ -32,7 +32,8 @@ def run(*arguments, code=0, words="", env=None):
 
 def serve(*arguments, program=(LINKWORK, "serve"), before=()):
     """Starts a server; returns it and its port."""
-    server = subprocess.Popen([*before, *program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+    env = {**os.environ, "LINKWORK_NETWORK_LIBRARY": str(Path(LINKWORK).parent / "liblinkwork_network.so")}
+    server = subprocess.Popen([*before, *program, *map(str, arguments)], stdout=subprocess.PIPE, text=True, env=env)
     started.append(server)
     line = server.stdout.readline()
     found = re.search(r"linkwork://.*:(\d+)/", line)

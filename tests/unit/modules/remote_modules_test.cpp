@@ -213,7 +213,7 @@ TEST(RemoteModules, AreIteratedInWindows) {
 /// A short push, which only a look at the law in time finds, and states of the user's own.
 TEST(RemoteModules, LiveWithStatesAndLawsInTimeOfWhatIsHere) {
   const std::string more =
-      "[[force]]\nname = \"push\"\ntype = \"torque\"\njoint = \"left.theta\"\nvalue = \"40*step(t - 0.2)*step(0.203 - t)\"\n"
+      "[[force]]\nname = \"push\"\ntype = \"torque\"\njoint = \"left.theta\"\nvalue = \"40*exp(-((t - 0.2)/0.001)^2)\"\n"
       "[[state]]\nname = \"integral\"\nrate = \"q.left.theta - z.integral\"\n";
   const char* const settings = "integrator=dopri45 every=0.1";
   Host host = chain_host();
