@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include "apps/network/grpc_network.h"
 
 namespace linkwork::network_library {
@@ -22,6 +24,8 @@ class GrpcNetwork : public Network {
 }  // namespace linkwork::network_library
 
 extern "C" __attribute__((visibility("default"))) linkwork::Network* linkwork_network(int interface) {
+  // gRPC's own choice lets one thread watch all connections, which then wakes another: with few of them that is slower.
+  static const int chosen = setenv("GRPC_POLL_STRATEGY", "poll", 0);
   static linkwork::network_library::GrpcNetwork network;
-  return interface == linkwork::kNetworkInterface ? &network : nullptr;
+  return chosen == 0 && interface == linkwork::kNetworkInterface ? &network : nullptr;
 }
