@@ -185,7 +185,7 @@ const State& ReducedMotion::state_at(const VecX<double>& x) {
         change[positions_.dependent[k]] = follow[static_cast<Eigen::Index>(k)];
     }
     displace(model().tree, state_.q.data(), change.data());
-    moved = change.cwiseQuotient(unit).cwiseAbs().maxCoeff();
+    moved = change.size() > 0 ? change.cwiseQuotient(unit).cwiseAbs().maxCoeff() : 0.0;
     if (!std::isfinite(moved) || moved > 1e3 || (iteration > 3 && moved >= before && moved > 1e-9))
       throw SimulationError("the loops cannot be closed there");
     if (moved >= before && moved < 1e-10) break;  // no better in these numbers
