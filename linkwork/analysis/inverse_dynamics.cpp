@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/model/joint_state.h"
 #include "linkwork/simulation/kinematics.h"
 #include "linkwork/simulation/simulation_error.h"
 #include "linkwork/tree/rnea.h"
@@ -153,13 +154,16 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
                         State state{row[0], VecX<double>(model->tree.nq), VecX<double>(model->tree.nv), 0.0, {}};
                         VecX<double> vdot(model->tree.nv);
                         for (const Joint& joint : model->joints) {
-                          for (std::size_t k = 0; k < joint.q.size(); ++k)
-                            state.q[joint.q[k]] = row[column("q." + coordinate_name(joint, joint.kind->positions[k]))];
-                          for (std::size_t k = 0; k < joint.v.size(); ++k) {
+                          if (joint.cut) continue;
+                          JointValues values;
+                          for (std::size_t k = 0; k < joint.kind->positions.size(); ++k)
+                            values.q[k] = row[column("q." + coordinate_name(joint, joint.kind->positions[k]))];
+                          for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k) {
                             const std::string name = coordinate_name(joint, joint.kind->velocities[k]);
-                            state.v[joint.v[k]] = row[column("v." + name)];
-                            vdot[joint.v[k]] = row[column("a." + name)];
+                            values.v[k] = row[column("v." + name)];
+                            values.a[k] = row[column("a." + name)];
                           }
+                          JointPlace(model->tree, joint).write(values, state.q.data(), state.v.data(), vdot.data());
                         }
                         evaluator.evaluate(state, std::map<std::string, double>());
                         const VecX<double> efforts =

@@ -105,12 +105,13 @@ class MeasureGoal {
                       : converged          ? "converged"
                                            : fmt::format("stopped after {} evaluations", optimum_.history.size());
     optimum_.value = sign_ * best_;
+    constexpr double kRounding = 1e-9;
+    for (double& at : best_x_) at = at <= kRounding ? 0.0 : at >= 1.0 - kRounding ? 1.0 : at;
     const std::vector<double> values = values_at(best_x_);
     for (std::size_t k = 0; k < values.size(); ++k) {
       Optimum::Parameter& each = optimum_.parameters[k];
       each.value = values[k];
-      const double at = best_x_[static_cast<Eigen::Index>(k)];
-      each.at_bound = at <= 1e-9 || at >= 1.0 - 1e-9;
+      each.at_bound = values[k] == each.low || values[k] == each.high;
     }
     if (failed_ > 0) optimum_.notes.push_back(fmt::format("{} of {} runs failed", failed_, optimum_.history.size()));
   }

@@ -11,6 +11,7 @@
 #include "linkwork/front/results_source.h"
 #include "linkwork/front/run_checkpoints.h"
 #include "linkwork/io/start_state.h"
+#include "linkwork/model/joint_state.h"
 #include "linkwork/simulation/design_fit.h"
 #include "linkwork/simulation/kinematics.h"
 #include "linkwork/simulation/moving_system.h"
@@ -213,10 +214,13 @@ State Run::state() const {
     return velocity ? v(name) : q(name);
   };
   for (const Joint& joint : model.joints) {
-    for (std::size_t k = 0; k < joint.q.size(); ++k)
-      state.q[joint.q[k]] = read(coordinate_name(joint, joint.kind->positions[k]), false);
-    for (std::size_t k = 0; k < joint.v.size(); ++k)
-      state.v[joint.v[k]] = read(coordinate_name(joint, joint.kind->velocities[k]), true);
+    if (joint.cut) continue;
+    JointValues values;
+    for (std::size_t k = 0; k < joint.kind->positions.size(); ++k)
+      values.q[k] = read(coordinate_name(joint, joint.kind->positions[k]), false);
+    for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k)
+      values.v[k] = read(coordinate_name(joint, joint.kind->velocities[k]), true);
+    JointPlace(model.tree, joint).write(values, state.q.data(), state.v.data());
   }
   return state;
 }

@@ -6,6 +6,7 @@
 
 #include "linkwork/model/binding.h"
 #include "linkwork/model/building.h"
+#include "linkwork/model/joint_state.h"
 #include "linkwork/spatial/so3.h"
 
 namespace linkwork {
@@ -139,29 +140,14 @@ class TreeBuilder {
   }
 
   void append_start(const Joint& joint, const ElementaryJoint& element, bool mirrored) {
-    std::vector<double> q(joint.start);
-    std::vector<double> v(joint.start_velocity);
-    if (mirrored) mirror(q, v);
+    JointValues values;
+    std::ranges::copy(joint.start, values.q.begin());
+    std::ranges::copy(joint.start_velocity, values.v.begin());
+    if (mirrored) mirror(values, joint.kind->nq());
     for (int k = 0; k < position_count(element.kind); ++k)
-      model_.start_q.push_back(q[static_cast<std::size_t>(element.component + k)]);
+      model_.start_q.push_back(values.q[static_cast<std::size_t>(element.component + k)]);
     for (int k = 0; k < velocity_count(element.kind); ++k)
-      model_.start_v.push_back(v[static_cast<std::size_t>(element.component + k)]);
-  }
-
-  /// Coordinates of a spherical or free joint as seen from its child instead of its parent.
-  static void mirror(std::vector<double>& q, std::vector<double>& v) {
-    const bool floats = q.size() == 7;
-    double* const turn = q.data() + (floats ? 3 : 0);
-    double* const spin = v.data() + (floats ? 3 : 0);
-    const Quat given(turn[0], turn[1], turn[2], turn[3]);
-    const Vec3<double> w(spin[0], spin[1], spin[2]);
-    Eigen::Map<Vec3<double>>{spin} = -(given * w);
-    for (int k = 1; k < 4; ++k) turn[k] = -turn[k];
-    if (!floats) return;
-    Eigen::Map<Vec3<double>> x(q.data()), xdot(v.data());
-    const Vec3<double> seen = given.conjugate() * x;
-    xdot = (-(given.conjugate() * xdot) + w.cross(seen)).eval();
-    x = -seen;
+      model_.start_v.push_back(values.v[static_cast<std::size_t>(element.component + k)]);
   }
 
   /// Turns every node's frame about its own z so that its first child needs no gamma, and factors the constant rotations.

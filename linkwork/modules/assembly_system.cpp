@@ -266,15 +266,15 @@ double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& 
   sums.assign(2 * plan_.modules.size(), 0.0);
   error_ends_.clear();
   for (const int end : workshop_->placement().ends) error_ends_.push_back(2 * end);
-  Eigen::Index first = 0;
-  for (const WorkingModule& module : workshop_->modules()) {
-    const Eigen::Index size = module.module->state_size();
-    const WeighedError weighed = module.module->weighed_error(from.segment(first, size), to.segment(first, size),
-                                                              error.segment(first, size), settings.rtol, settings.atol);
+  if (compared_.front().size() != x_.size()) compared_.fill(x_);
+  spread(from, compared_[0]), spread(to, compared_[1]), spread(error, compared_[2]);
+  for (std::size_t i = 0; i < x_.size(); ++i) {
+    const WorkingModule& module = workshop_->modules()[i];
+    const WeighedError weighed =
+        module.module->weighed_error(compared_[0][i], compared_[1][i], compared_[2][i], settings.rtol, settings.atol);
     const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
     sums[2 * leaf] = weighed.sum;
     sums[2 * leaf + 1] = weighed.count;
-    first += size;
   }
   workshop_->transport().gather(sums, error_ends_);
   double sum = 0.0, count = 0.0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -122,6 +123,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   std::unique_ptr<AssemblyLaws> laws_;        // made when something asks for them
 
   States start_, x_, rates_;
+  std::array<States, 3> compared_;  // by error_norm(): from, to, error
   mutable States normalized_;
   long evaluations_ = 0;
   double evaluated_at_ = 0.0;

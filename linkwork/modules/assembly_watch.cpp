@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/model/joint_state.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "linkwork/transport/text.h"
@@ -157,10 +158,8 @@ void AssemblyWatch::keep_up() {
   if (!whole_) return;
   State& state = whole_->state;
   state.t = system_.evaluated_at();
-  for (const auto& [joint, at] : whole_->joints) {
-    for (std::size_t k = 0; k < joint->q.size(); ++k) state.q[joint->q[k]] = joints_[at + k];
-    for (std::size_t k = 0; k < joint->v.size(); ++k) state.v[joint->v[k]] = joints_[at + joint->kind->positions.size() + k];
-  }
+  for (const auto& [joint, at] : whole_->joints)
+    write_joint(whole_->model.tree, *joint, &joints_[at], state.q.data(), state.v.data());
   for (const auto& [z, at] : whole_->states) state.z[z] = joints_[at];
   whole_->evaluate();
   // What was done on the whole is what its energy has changed by but for what has been made up: that of the modules.

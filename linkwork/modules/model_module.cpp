@@ -10,6 +10,7 @@
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/formulations/catalog.h"
+#include "linkwork/model/joint_state.h"
 #include "linkwork/modules/coordinate_change.h"
 #include "linkwork/modules/module_equations.h"
 #include "linkwork/modules/ported_formulation.h"
@@ -323,13 +324,7 @@ class ModelModule : public Module, private ModuleEquations {
     State state;
     state.q = Eigen::Map<const VecX<double>>(given_.start_q.data(), given_.tree.nq);
     state.v = Eigen::Map<const VecX<double>>(given_.start_v.data(), given_.tree.nv);
-    std::size_t at = 0;
-    for (const Joint& joint : given_.joints) {
-      for (std::size_t k = 0; k < joint.q.size(); ++k) state.q[joint.q[k]] = joint_values[at + k];
-      at += joint.kind->positions.size();
-      for (std::size_t k = 0; k < joint.v.size(); ++k) state.v[joint.v[k]] = joint_values[at + k];
-      at += joint.kind->velocities.size();
-    }
+    write_joints(given_, joint_values, state.q.data(), state.v.data());
     return state;
   }
 

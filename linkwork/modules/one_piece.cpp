@@ -19,20 +19,24 @@ OnePiece::OnePiece(const Model& model, const std::vector<std::string>& columns)
                  make_chosen(stabilizations(), model.settings.stabilization, "stabilization", model)) {
   std::unordered_map<std::string, std::size_t> column_of;
   for (std::size_t c = 0; c < columns.size(); ++c) column_of[columns[c]] = c;
-  const auto add = [&](const std::string& name, int index, std::vector<Coordinate>& to) {
-    if (const auto found = column_of.find(name); found != column_of.end()) to.push_back({found->second, index});
-  };
   for (const Joint& joint : model.joints) {
-    for (std::size_t k = 0; k < joint.q.size(); ++k) add("q." + coordinate_name(joint, joint.kind->positions[k]), joint.q[k], q_);
-    for (std::size_t k = 0; k < joint.v.size(); ++k) {
-      add("v." + coordinate_name(joint, joint.kind->velocities[k]), joint.v[k], v_);
-      add("a." + coordinate_name(joint, joint.kind->velocities[k]), joint.v[k], a_);
-    }
+    if (joint.cut) continue;
+    Columns own{JointPlace(model.tree, joint), {}, {}, {}};
+    bool found = true;
+    const auto find = [&](const char* prefix, const std::string& component, std::vector<std::size_t>& to) {
+      const auto place = column_of.find(prefix + coordinate_name(joint, component));
+      found = found && place != column_of.end();
+      if (found) to.push_back(place->second);
+    };
+    for (const std::string& component : joint.kind->positions) find("q.", component, own.q);
+    for (const std::string& component : joint.kind->velocities) find("v.", component, own.v), find("a.", component, own.a);
+    if (found) joints_.push_back(std::move(own));
   }
   state_.z = VecX<double>::Zero(std::ssize(model.states));
   for (std::size_t k = 0; k < model.states.size(); ++k) {
     state_.z[static_cast<Eigen::Index>(k)] = model.states[k].start;
-    add("z." + model.states[k].name, static_cast<int>(k), z_);
+    if (const auto found = column_of.find("z." + model.states[k].name); found != column_of.end())
+      states_.emplace_back(static_cast<int>(k), found->second);
   }
   state_.q = Eigen::Map<const VecX<double>>(model.start_q.data(), model.tree.nq);
   state_.v = Eigen::Map<const VecX<double>>(model.start_v.data(), model.tree.nv);
@@ -40,16 +44,23 @@ OnePiece::OnePiece(const Model& model, const std::vector<std::string>& columns)
 
 double OnePiece::difference(std::span<const double> row) {
   state_.t = row[0];
-  for (const Coordinate& q : q_) state_.q[q.index] = row[q.column];
-  for (const Coordinate& v : v_) state_.v[v.index] = row[v.column];
-  for (const Coordinate& z : z_) state_.z[z.index] = row[z.column];
+  vdot_ = VecX<double>::Zero(model_.tree.nv);
+  for (const Columns& joint : joints_) {
+    JointValues values;
+    for (std::size_t k = 0; k < joint.q.size(); ++k) values.q[k] = row[joint.q[k]];
+    for (std::size_t k = 0; k < joint.v.size(); ++k) values.v[k] = row[joint.v[k]], values.a[k] = row[joint.a[k]];
+    joint.place.write(values, state_.q.data(), state_.v.data(), vdot_.data());
+  }
+  for (const auto& [index, column] : states_) state_.z[index] = row[column];
   if (!equations_.evaluate(state_, rates_).ok()) return std::numeric_limits<double>::quiet_NaN();
   double largest = 1.0, difference = 0.0;
-  for (const Coordinate& a : a_) {
-    largest = std::max(largest, std::abs(rates_.vdot[a.index]));
-    const double own = std::abs(rates_.vdot[a.index] - row[a.column]);
-    if (own > difference) difference = own, worst_ = a.column;
-  }
+  for (const Columns& joint : joints_)
+    for (std::size_t k = 0; k < joint.a.size(); ++k) {
+      const int dof = joint.place.v[k];
+      largest = std::max(largest, std::abs(rates_.vdot[dof]));
+      const double own = std::abs(rates_.vdot[dof] - vdot_[dof]);
+      if (own > difference) difference = own, worst_ = joint.a[k];
+    }
   return difference / largest;
 }
 

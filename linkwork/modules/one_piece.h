@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/model/joint_state.h"
 
 namespace linkwork {
 
@@ -27,16 +28,19 @@ class OnePiece {
   double weakest() const { return equations_.solution().rank.weakest; }
 
  private:
-  struct Coordinate {
-    std::size_t column;
-    int index;  // in State::q, v or z
+  /// Of a joint that is not cut.
+  struct Columns {
+    JointPlace place;
+    std::vector<std::size_t> q, v, a;
   };
   const Model& model_;
   const std::vector<std::string>& columns_;
   EquationsOfMotion equations_;
   State state_;
   Derivative rates_;
-  std::vector<Coordinate> q_, v_, z_, a_;
+  VecX<double> vdot_;  // of the modules
+  std::vector<Columns> joints_;
+  std::vector<std::pair<int, std::size_t>> states_;  // of the user's own, with their columns
   std::size_t worst_ = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "linkwork/model/joint_state.h"
+
 namespace linkwork {
 
 SwitchedPart::SwitchedPart(const Model& model, EquationsOfMotion& equations, std::vector<int> left_out)
@@ -39,13 +41,7 @@ std::vector<double> SwitchedPart::joint_values() {
 
 void SwitchedPart::jump(std::span<const double> joint_values, bool positions, VecX<double>& x) const {
   if (jump_) return jump_(joint_values, positions, x);
-  std::size_t at = 0;
-  for (const Joint& joint : model_.joints) {
-    for (std::size_t k = 0; positions && k < joint.q.size(); ++k) x[joint.q[k]] = joint_values[at + k];
-    at += joint.kind->positions.size();
-    for (std::size_t k = 0; k < joint.v.size(); ++k) x[model_.tree.nq + joint.v[k]] = joint_values[at + k];
-    at += joint.kind->velocities.size();
-  }
+  write_joints(model_, joint_values, positions ? x.data() : nullptr, x.data() + model_.tree.nq);
 }
 
 void SwitchedPart::loads(std::span<double> to) const {

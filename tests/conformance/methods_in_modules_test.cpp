@@ -182,7 +182,7 @@ at = [0.05, 0, 0]
   const auto two = [&](const std::string& connection) {
     return read_model_text(R"(linkwork = 1
 [settings]
-end = 0.5
+end = 0.1
 gravity = [0, -9.81, 0]
 [[module]]
 name = "a"
@@ -386,7 +386,7 @@ class RandomAssemblies : public testing::TestWithParam<std::string> {};
 
 /// ./dev attack --assemblies does the same for as long as one likes.
 TEST_P(RandomAssemblies, MoveAsInOnePieceOrAreRefusedInWords) {
-  constexpr int kAssemblies = 30;
+  constexpr int kAssemblies = 12;
   const double tolerance = GetParam() == "bdf" ? 1e-6 : 1e-7;
   int same = 0, compared = 0;
   for (std::uint64_t seed = 1; seed <= kAssemblies; ++seed) {
