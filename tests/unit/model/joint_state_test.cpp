@@ -29,6 +29,7 @@ TEST(JointState, IsWhatTheJointsValuesWere) {
       const VecX<double> vdot = VecX<double>::Random(model.tree.nv);
       System system(model);
       system.update(state);
+      update_accelerations(model.tree, vdot.data(), system.work());
       VecX<double> q = VecX<double>::Zero(model.tree.nq), v = VecX<double>::Zero(model.tree.nv), a = v;
       std::vector<double> all;
       for (const Joint& joint : model.joints) {
