@@ -123,7 +123,8 @@ CatalogEntry<Formulation> gigsp_formulation() {
           [](const Model& model, const Options& options) {
             return std::make_unique<GigspFormulation>(
                 model, option_between(options, kMethod, "reuse", 1.0, std::numeric_limits<double>::infinity()),
-                option_between(options, kMethod, "tolerance", 1e-20, 1e-2), option_between(options, kMethod, "force", 0.0, 1.0) > 0.0,
+                option_between(options, kMethod, "tolerance", 1e-20, 1e-2),
+                option_between(options, kMethod, "force", 0.0, 1.0) > 0.0,
                 static_cast<int>(option_between(options, kMethod, "threads", 1.0, 256.0)));
           }};
 }

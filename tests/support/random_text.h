@@ -23,9 +23,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-inline std::string written(const Eigen::Vector3d& v) {
-  return fmt::format("[{:.17g}, {:.17g}, {:.17g}]", v.x(), v.y(), v.z());
-}
+inline std::string written(const Eigen::Vector3d& v) { return fmt::format("[{:.17g}, {:.17g}, {:.17g}]", v.x(), v.y(), v.z()); }
 
 inline std::string frame_text(Random& random, const std::string& body) {
   return fmt::format("{{ body = \"{}\", at = {}, rpy = {} }}\n", body, written(random.vector(0.3)), written(random.vector(1.0)));
