@@ -79,8 +79,7 @@ class FormulationInModules : public testing::TestWithParam<std::string> {};
 std::vector<std::string> formulations_of_modules() {
   std::vector<std::string> names;
   for (const auto& entry : formulations())
-    if (entry.traits.gives == Equations::kAcceleration && entry.traits.exact && entry.info.name != "projection")
-      names.push_back(entry.info.name);
+    if (entry.traits.gives == Equations::kAcceleration && entry.traits.exact) names.push_back(entry.info.name);
   return names;
 }
 
@@ -91,7 +90,8 @@ TEST_P(FormulationInModules, GivesTheMotionOfOnePiece) {
     Spec one = spec;
     one.settings.formulation = {"schur", {}, {}};
     if (GetParam() == "lagrange" && !test::run_in_one_piece(one).summary.redundant.empty()) continue;  // which it refuses
-    expect_the_motion_of_one_piece(spec, name);
+    // It changes velocities in every stage, in modules by their own rows alone: the integrator's error is another.
+    expect_the_motion_of_one_piece(spec, name, GetParam() == "projection" ? 1e-7 : 1e-9);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Exact, FormulationInModules, testing::ValuesIn(formulations_of_modules()), [](const auto& test) {
@@ -386,7 +386,7 @@ class RandomAssemblies : public testing::TestWithParam<std::string> {};
 
 /// ./dev attack --assemblies does the same for as long as one likes.
 TEST_P(RandomAssemblies, MoveAsInOnePieceOrAreRefusedInWords) {
-  constexpr int kAssemblies = 12;
+  constexpr int kAssemblies = 30;
   const double tolerance = GetParam() == "bdf" ? 1e-6 : 1e-7;
   int same = 0, compared = 0;
   for (std::uint64_t seed = 1; seed <= kAssemblies; ++seed) {
