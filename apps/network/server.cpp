@@ -1,11 +1,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <grpcpp/generic/async_generic_service.h>
 #include <grpcpp/grpcpp.h>
-#include <grpcpp/impl/codegen/method_handler.h>
-#include <grpcpp/impl/codegen/rpc_service_method.h>
-#include <grpcpp/impl/codegen/service_type.h>
-#include <grpcpp/impl/codegen/sync_stream.h>
-#include <grpcpp/resource_quota.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -17,7 +13,10 @@
 #include <chrono>
 #include <cstring>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <thread>
+#include <vector>
 
 #include "apps/network/grpc_network.h"
 #include "linkwork/modules/remote/messages.h"
@@ -26,7 +25,6 @@ namespace linkwork::network_library {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Stream = grpc::ServerReaderWriter<grpc::ByteBuffer, grpc::ByteBuffer>;
 
 /// Lets so many messages pass in a second, and a tenth of a second's worth at once. Others wait.
 class Rate {
@@ -44,49 +42,135 @@ class Rate {
   Clock::time_point last_ = Clock::now();
 };
 
-class ModulesService : public grpc::Service {
+/// Lines, each a call of the method that lasts as long. They share a queue of what has happened, and as many threads look into it
+/// as there are lines: who finds a message answers it, so that none has to wake another.
+class Lines {
  public:
-  ModulesService(const ListenSettings& settings, const std::function<std::unique_ptr<Talk>()>& make_talk)
-      : settings_(settings), make_talk_(make_talk) {
-    AddMethod(new grpc::internal::RpcServiceMethod(  // as generated code does; the service owns it
-        remote::kMethod, grpc::internal::RpcMethod::BIDI_STREAMING,
-        new grpc::internal::BidiStreamingHandler<ModulesService, grpc::ByteBuffer, grpc::ByteBuffer>(
-            [](ModulesService* service, grpc::ServerContext*, Stream* stream) { return service->converse(*stream); }, this)));
+  Lines(const ListenSettings& settings, const std::function<std::unique_ptr<Talk>()>& make_talk)
+      : settings_(settings), make_talk_(make_talk) {}
+
+  void register_at(grpc::ServerBuilder& builder) {
+    builder.RegisterAsyncGenericService(&service_);
+    queue_ = builder.AddCompletionQueue();
+  }
+  void begin() {
+    request_line();
+    const std::lock_guard lock(mutex_);
+    add_thread();
+  }
+  /// After the server was shut down.
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      has_ended_ = true;
+    }
+    queue_->Shutdown();
+    for (std::thread& thread : threads_) thread.join();
   }
 
  private:
-  grpc::Status converse(Stream& stream) {
-    struct Line {
-      explicit Line(std::atomic<std::size_t>& all) : lines(all), number(++all) {}
-      ~Line() { --lines; }
-      std::atomic<std::size_t>& lines;
-      std::size_t number;
-    } const line(lines_);
-    if (line.number > settings_.most_lines) return {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many lines"};
-    const std::unique_ptr<Talk> talk = make_talk_();
-    Rate rate(settings_.most_messages_per_second);
-    grpc::ByteBuffer buffer;
-    while (stream.Read(&buffer)) {
-      rate.pass();
-      try {
-        std::vector<grpc::Slice> slices;
-        if (!buffer.Dump(&slices).ok()) return {grpc::StatusCode::INVALID_ARGUMENT, "the message cannot be read"};
-        std::string text;
-        for (const grpc::Slice& slice : slices) text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
-        const grpc::Slice reply(talk->answer(text));
-        if (!stream.Write(grpc::ByteBuffer(&reply, 1))) break;
-      } catch (const std::bad_alloc&) {
-        return {grpc::StatusCode::RESOURCE_EXHAUSTED, "out of memory"};
-      } catch (const std::exception& error) {
-        return {grpc::StatusCode::INVALID_ARGUMENT, error.what()};
-      }
+  /// One thing is under way on a line at a time.
+  struct Line {
+    explicit Line(double rate_per_second) : stream(&context), rate(rate_per_second) {}
+    enum class Doing { kWaiting, kReading, kWriting, kFinishing };
+    grpc::GenericServerContext context;
+    grpc::GenericServerAsyncReaderWriter stream;
+    grpc::ByteBuffer message;
+    std::unique_ptr<Talk> talk;
+    Rate rate;
+    Doing doing = Doing::kWaiting;
+    bool counts = false;
+  };
+  using Doing = Line::Doing;
+
+  /// Nothing may be begun once the queue is shut down: the line is gone then.
+  template <class Begin>
+  void do_next(Line* line, Doing what, Begin begin) {
+    const std::shared_lock lock(mutex_);
+    line->doing = what;
+    if (has_ended_)
+      delete line;
+    else
+      begin();
+  }
+
+  void request_line() {
+    Line* const line = new Line(settings_.most_messages_per_second);  // gone when it is finished
+    do_next(line, Doing::kWaiting,
+            [&] { service_.RequestCall(&line->context, &line->stream, queue_.get(), queue_.get(), line); });
+  }
+  void read(Line* line) {
+    do_next(line, Doing::kReading, [&] { line->stream.Read(&line->message, line); });
+  }
+  void finish(Line* line, const grpc::Status& status) {
+    do_next(line, Doing::kFinishing, [&] { line->stream.Finish(status, line); });
+  }
+
+  /// One looks after the first line and for others to come.
+  void add_thread() {
+    threads_.emplace_back([this] {
+      void* line = nullptr;
+      bool good = false;
+      while (queue_->Next(&line, &good)) proceed(static_cast<Line*>(line), good);
+    });
+  }
+
+  void proceed(Line* line, bool good) {
+    if (line->doing == Doing::kFinishing || (line->doing == Doing::kWaiting && !good)) {
+      if (line->counts) --count_;
+      delete line;
+    } else if (line->doing == Doing::kWaiting) {
+      open(line);
+    } else if (!good) {
+      finish(line, grpc::Status::OK);  // the other side has ended it
+    } else if (line->doing == Doing::kWriting) {
+      read(line);
+    } else {
+      answer(line);
     }
-    return grpc::Status::OK;
+  }
+
+  void open(Line* line) {
+    request_line();
+    if (line->context.method() != remote::kMethod)
+      return finish(line, {grpc::StatusCode::UNIMPLEMENTED, "there is no such method"});
+    line->counts = true;
+    const std::size_t count = ++count_;
+    if (count > settings_.most_lines) return finish(line, {grpc::StatusCode::RESOURCE_EXHAUSTED, "too many lines"});
+    {
+      const std::lock_guard lock(mutex_);
+      if (!has_ended_ && threads_.size() < count) add_thread();
+    }
+    line->talk = make_talk_();
+    read(line);
+  }
+
+  void answer(Line* line) {
+    line->rate.pass();
+    try {
+      std::vector<grpc::Slice> slices;
+      if (!line->message.Dump(&slices).ok())
+        return finish(line, {grpc::StatusCode::INVALID_ARGUMENT, "the message cannot be read"});
+      std::string text;
+      for (const grpc::Slice& slice : slices) text.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+      const grpc::Slice reply(line->talk->answer(text));
+      line->message.Clear();
+      do_next(line, Doing::kWriting, [&] { line->stream.Write(grpc::ByteBuffer(&reply, 1), line); });
+    } catch (const std::bad_alloc&) {
+      finish(line, {grpc::StatusCode::RESOURCE_EXHAUSTED, "out of memory"});
+    } catch (const std::exception& error) {
+      finish(line, {grpc::StatusCode::INVALID_ARGUMENT, error.what()});
+    }
   }
 
   const ListenSettings& settings_;
   const std::function<std::unique_ptr<Talk>()>& make_talk_;
-  std::atomic<std::size_t> lines_ = 0;
+  grpc::AsyncGenericService service_;
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  std::shared_mutex mutex_;  // shared by who begins something
+  bool has_ended_ = false;
+  std::vector<std::thread> threads_;
+  std::atomic<std::size_t> count_ = 0;
 };
 
 /// A socket that listens on one address and no other. gRPC's own would take "0.0.0.0" for IPv6 too, and share its port with
@@ -150,11 +234,8 @@ void listen_grpc(const ListenSettings& settings, const std::function<std::unique
   tls.pem_key_cert_pairs.push_back(
       {contents_of(settings.credentials.key, "private key"), contents_of(settings.credentials.cert, "certificate")});
   const Listener listener(settings.host, settings.port);
-  ModulesService service(settings, make_talk);
-  grpc::ResourceQuota quota("linkwork");
-  quota.SetMaxThreads(static_cast<int>(settings.most_lines) + 8);
+  Lines lines(settings, make_talk);
   grpc::ServerBuilder builder;
-  builder.SetResourceQuota(quota);
   builder.SetMaxReceiveMessageSize(static_cast<int>(settings.most_message_bytes));
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, 5'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
@@ -164,9 +245,10 @@ void listen_grpc(const ListenSettings& settings, const std::function<std::unique
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, static_cast<int>(settings.idle_seconds * 1e3));
   using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
   const auto acceptor = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, grpc::SslServerCredentials(tls));
-  builder.RegisterService(&service);
+  lines.register_at(builder);
   const std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   if (!server) throw std::runtime_error("cannot serve: is the private key that of the certificate?");
+  lines.begin();
   listening(listener.port());
   while (go_on()) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters connection;
@@ -175,6 +257,7 @@ void listen_grpc(const ListenSettings& settings, const std::function<std::unique
     if (connection.fd >= 0) acceptor->HandleNewConnection(&connection);
   }
   server->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+  lines.end();
 }
 
 }  // namespace linkwork::network_library
