@@ -146,6 +146,8 @@ void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport) 
   transport.broadcast(values, 0);
   plan.length = values[size], plan.energy = values[size + 1], plan.weight = values[size + 2];
   plan.watched = values[size + 3] != 0.0;
+  if (!spec.settings.tolerance_in_metres)  // what it is relative to is that of one piece
+    plan.settings.constraint_tolerance = spec.settings.constraint_tolerance * std::max(kShortestDistance, plan.length);
   set_start(plan, spec, values);
 }
 

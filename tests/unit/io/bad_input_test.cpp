@@ -436,7 +436,7 @@ std::vector<BadInput> bad_inputs() {
        "'mass' is -1; expected a number >= 0 (with i = 3, j = 1)"},
 
       // Modules and connections
-      {"module without file", with_base("@![[module]]\nname = \"m\"\n"), "the module has no 'file'"},
+      {"module without file", with_base("@![[module]]\nname = \"m\"\n"), "the module 'm' has neither 'file' nor 'remote'"},
       {"module file missing", with_base("[[module]]\nname = \"m\"\nfile = @!\"none.toml\"\n"),
        "the module's file 'none.toml': cannot be opened: No such file"},
       {"module of itself", with_base("[[module]]\nname = \"m\"\nfile = @!\"model.toml\"\n"),
