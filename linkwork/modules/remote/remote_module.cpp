@@ -228,7 +228,7 @@ void RemoteModule::expect(double t, const VecX<double>& x, Level level) {
   }
   last_ = evaluate;
   plan(&remote::Action::evaluate) = evaluate;
-  if (level == Level::kPosition) {
+  if (level != Level::kAcceleration) {
     evaluate.level = static_cast<std::uint32_t>(Level::kAcceleration);
     plan(&remote::Action::evaluate) = evaluate;
   }

@@ -47,6 +47,7 @@ class WireWriter {
     if (list.empty()) return;
     varint(static_cast<std::uint64_t>(field) << 3U | 2U);
     varint(8 * list.size());
+    out_.reserve(out_.size() + 8 * list.size());
     for (const double x : list) real(x);
   }
   void operator()(int field, const std::vector<std::uint32_t>& list) {
@@ -84,7 +85,9 @@ class WireWriter {
     static_assert(sizeof x == 8);
     std::uint64_t bits = 0;
     std::memcpy(&bits, &x, 8);
-    for (int k = 0; k < 8; ++k) out_.push_back(static_cast<char>(bits >> (8U * static_cast<unsigned>(k))));
+    char bytes[8];
+    for (unsigned k = 0; k < 8; ++k) bytes[k] = static_cast<char>(bits >> (8U * k));
+    out_.append(bytes, 8);
   }
   void bytes(int field, std::string_view x) {
     varint(static_cast<std::uint64_t>(field) << 3U | 2U);
@@ -134,6 +137,7 @@ class WireReader {
       list.push_back(real(bytes_));  // written one by one
     } else {
       if (type_ != 2 || bytes_.size() % 8 != 0) throw WireError("a list of numbers is cut off");
+      if (list.empty()) list.reserve(bytes_.size() / 8);
       for (std::string_view left = bytes_; !left.empty(); left.remove_prefix(8)) list.push_back(real(left));
     }
   }
