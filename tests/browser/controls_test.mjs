@@ -240,7 +240,9 @@ test("films are GIF and video files", async () => {
     await decoder.completed;
     await decoder.tracks.ready;
     const { image } = await decoder.decode({ frameIndex: decoder.tracks.selectedTrack.frameCount - 1 });
-    return [decoder.tracks.selectedTrack.frameCount, image.displayWidth];
+    const seen = [decoder.tracks.selectedTrack.frameCount, image.displayWidth];
+    image.close();
+    return seen;
   }, gif.toString("base64"));
   assert.deepEqual(frames, [5, 360]);
   const webm = await film("webm");
