@@ -17,7 +17,7 @@ using test::RecordedRun;
 using test::V3;
 using Strings = std::vector<std::string>;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(BlockOnFeet, RestsIfFrictionCanHoldItAndElseSlidesDownTheSlope) {
   Random r(1);
@@ -157,13 +157,13 @@ dry_friction = {{ kinetic = {} }}
   ASSERT_EQ(jammed.happened(), Strings{"tip jams"});
   EXPECT_LT(jammed.summary.events[0].energy, 0.0);
   ASSERT_EQ(jammed.summary.warnings.size(), 1U);
-  for (const char* part : {"'tip'", "Painleve", "inconsistent"}) EXPECT_TRUE(contains(jammed.summary.warnings[0], part)) << part;
+  for (const char* part : {"'tip'", "Painleve", "inconsistent"}) EXPECT_TRUE(has_part(jammed.summary.warnings[0], part)) << part;
   // Turning so fast that the tip would lift by itself, it may as well stay.
   const RecordedRun either = rod(1.1 * critical, -1.0, 6.0);
   ASSERT_TRUE(either.summary.completed) << either.summary.status;
   ASSERT_EQ(either.summary.warnings.size(), 1U);
   for (const char* part : {"'tip'", "Painleve", "may open or press"})
-    EXPECT_TRUE(contains(either.summary.warnings[0], part)) << either.summary.warnings[0];
+    EXPECT_TRUE(has_part(either.summary.warnings[0], part)) << either.summary.warnings[0];
   EXPECT_TRUE(rod(0.9 * critical, -1.0, 6.0).summary.warnings.empty());  // it lifts
 }
 
