@@ -11,7 +11,11 @@ namespace linkwork {
 using V3 = Vec3<double>;
 using V6 = Vec6<double>;
 
-MotionGradient::MotionGradient(const Model& model) : model_(&model), motion_(model.tree) {
+MotionGradient::MotionGradient(const Model& model)
+    : model_(&model),
+      memory_(std::make_unique<std::pmr::unsynchronized_pool_resource>()),
+      motion_(model.tree),
+      cut_(memory_.get()) {
   const int nv = model.tree.nv, rows = model.row_count(), n = columns();
   for (RowMatX* matrix : {&K_, &D_, &M_}) matrix->setZero(nv, nv);
   force_.setZero(nv, n);
@@ -67,7 +71,7 @@ void MotionGradient::add(const RelativeGradient& relative, const RelativeGradien
 const MotionGradient::CutJoint& MotionGradient::cut(const Joint& joint) {
   const auto found = cut_.find(&joint);
   if (found != cut_.end()) return found->second;
-  CutJoint made{RelativeGradient(*system_, motion_, joint.parent, joint.child), {}};
+  CutJoint made{RelativeGradient(*system_, motion_, joint.parent, joint.child, memory()), {}};
   evaluate_coordinates(*joint.kind, made.relative.dual(), made.rows);
   return cut_.emplace(&joint, std::move(made)).first->second;
 }
@@ -141,7 +145,8 @@ void MotionGradient::add(const Variable& slot, double factor, Entries& to) {
 
 void MotionGradient::add(const BoundExpression& expression, double factor, Entries& to) {
   if (expression.expression.is_constant() || factor == 0.0) return;
-  std::vector<Jet> jets;
+  std::pmr::vector<Jet> jets(memory());
+  jets.reserve(expression.slots.size());
   for (const Variable& slot : expression.slots) jets.emplace_back(system_->value(slot));
   for (std::size_t s = 0; s < jets.size(); ++s) {
     jets[s].d1 = 1.0;
@@ -165,7 +170,7 @@ static V3 at_point(const V6& motion, const V3& p) { return motion.tail<3>() + mo
 void MotionGradient::add_sensor(const Sensor& sensor, int component, bool rate, double factor, Entries& to) {
   if (sensor.kind->is_expression) return add(sensor.value, factor, to);
   if (sensor.kind->name == "distance") {
-    const RelativeGradient relative(*system_, motion_, sensor.frame, sensor.b);
+    const RelativeGradient relative(*system_, motion_, sensor.frame, sensor.b, memory());
     const DualRow row = distance_row(relative.dual());
     return add(relative, factor * (rate ? relative.of_rate(row) : RelativeGradient::of_value(row.value)), to);
   }
@@ -192,7 +197,7 @@ void MotionGradient::add_sensor(const Sensor& sensor, int component, bool rate, 
 }
 
 Eigen::RowVectorXd MotionGradient::of(const Variable& variable) {
-  Entries entries;
+  Entries entries(memory());
   add(variable, 1.0, entries);
   Eigen::RowVectorXd row = Eigen::RowVectorXd::Zero(columns());
   for (const auto& [column, value] : entries) row[column] += value;
@@ -211,7 +216,7 @@ void MotionGradient::subtract(const Coordinate& coordinate, double value, const 
   if (joint.in_state()) return subtract(joint.v[k], 1.0, change);
   const auto& [relative, rows] = cut(joint);
   relative.subtract_force(rows[k], value, force_);
-  const std::vector<double> along = relative.directions(rows[k]);
+  const auto along = relative.directions(rows[k]);
   for (std::size_t i = 0; i < along.size(); ++i) subtract(relative.parts()[i].v, along[i], change);
 }
 
@@ -227,7 +232,7 @@ void MotionGradient::add_joint_laws() {
       double by_rate = -joint.damping;
       if (joint.friction != 0.0) by_rate -= joint.friction / kFrictionSpeed / std::pow(std::cosh(rate / kFrictionSpeed), 2);
       const Coordinate coordinate{JointIndex(j), k};
-      Entries change;
+      Entries change(memory());
       add(coordinate, -joint.stiffness, by_rate, 0.0, change);
       const JointLaw law = System::joint_law(joint, q[static_cast<std::size_t>(k)], rate);
       subtract(coordinate, law.elastic + law.lossy, change);
@@ -238,7 +243,7 @@ void MotionGradient::add_joint_laws() {
 void MotionGradient::add_joint_forces() {
   for (const JointForce& force : model_->joint_forces) {
     if (system_->modes().forces[static_cast<std::size_t>(force.of)] == 0) continue;
-    Entries change;
+    Entries change(memory());
     add(force.value, 1.0, change);
     subtract(force.coordinate, system_->evaluate(force.value), change);
   }
@@ -248,10 +253,10 @@ void MotionGradient::add_springs() {
   for (std::size_t k = 0; k < model_->springs.size(); ++k) {
     const Spring& spring = model_->springs[k];
     if (system_->modes().forces[static_cast<std::size_t>(spring.of)] == 0) continue;
-    const RelativeGradient relative(*system_, motion_, spring.a, spring.b);
+    const RelativeGradient relative(*system_, motion_, spring.a, spring.b, memory());
     const DualRow row = distance_row(relative.dual());
     const RelativeGradient::Change length = RelativeGradient::of_value(row.value), rate = relative.of_rate(row);
-    Entries change;
+    Entries change(memory());
     if (spring.law.expression.is_given()) {
       const Span span{&relative, length, rate};
       span_ = &span;
@@ -261,7 +266,7 @@ void MotionGradient::add_springs() {
       add(relative, -spring.stiffness * length - spring.damping * rate, change);
     }
     relative.subtract_force(row, -system_->spring_pull(k), force_);
-    const std::vector<double> along = relative.directions(row);
+    const auto along = relative.directions(row);
     for (std::size_t i = 0; i < along.size(); ++i) subtract(relative.parts()[i].v, along[i], change);
   }
 }
@@ -280,7 +285,7 @@ void MotionGradient::add_wrench(const BodyWrench& wrench) {
     const BoundExpression& value = (is_torque ? wrench.torque : wrench.force)[static_cast<std::size_t>(c % 3)];
     const double size = system_->evaluate(value);
     (is_torque ? n : f) += size * axes.col(c % 3);
-    Entries change;
+    Entries change(memory());
     add(value, 1.0, change);
     if (change.empty()) continue;
     const V6 unit = is_torque ? about_origin(axes.col(c % 3), V3::Zero()) : about_origin(V3::Zero(), axes.col(c % 3));
@@ -288,9 +293,9 @@ void MotionGradient::add_wrench(const BodyWrench& wrench) {
   }
   const V6 W = about_origin(n, f);
   // Coordinates from the node inward: those met later carry the earlier ones, but for a free node's own.
-  std::vector<int> order;
+  std::pmr::vector<int> order(memory());
   for_each_carrier(wrench.at.node, [&](int v) { order.push_back(v); });
-  std::vector<int> node_of(static_cast<std::size_t>(model_->tree.nv));
+  std::pmr::vector<int> node_of(static_cast<std::size_t>(model_->tree.nv), memory());
   for (int i = 1; i < model_->tree.size(); ++i) {
     const Node& node = model_->tree.nodes[static_cast<std::size_t>(i)];
     for (int v = node.v; v < node.v + velocity_count(node.kind); ++v) node_of[static_cast<std::size_t>(v)] = i;
@@ -313,7 +318,7 @@ void MotionGradient::add_wrench(const BodyWrench& wrench) {
 }
 
 void MotionGradient::add_bushing(const Bushing& bushing) {
-  const RelativeGradient relative(*system_, motion_, bushing.a, bushing.b);
+  const RelativeGradient relative(*system_, motion_, bushing.a, bushing.b, memory());
   const DualMotion& m = relative.dual();
   RelativeGradient::DualRows rows;  // as Bushing::rows()
   for (int k = 0; k < 3; ++k) rows[static_cast<std::size_t>(k)] = translation_row(m, V3::Unit(k));
@@ -321,12 +326,12 @@ void MotionGradient::add_bushing(const Bushing& bushing) {
   rows[5] = twist_row(m);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const Dual rate = rows[k].rate(m);
-    Entries change;
+    Entries change(memory());
     add(relative,
         -bushing.stiffness[k] * RelativeGradient::of_value(rows[k].value) - bushing.damping[k] * RelativeGradient::of_value(rate),
         change);
     relative.subtract_force(rows[k], -bushing.stiffness[k] * rows[k].value.value - bushing.damping[k] * rate.value, force_);
-    const std::vector<double> along = relative.directions(rows[k]);
+    const auto along = relative.directions(rows[k]);
     for (std::size_t i = 0; i < along.size(); ++i) subtract(relative.parts()[i].v, along[i], change);
   }
 }
@@ -348,7 +353,7 @@ void MotionGradient::add_friction(std::size_t index) {
   const Eigen::Matrix2d by_slip = -coefficient * load * of_direction - slope * load * along * along.transpose() -
                                   friction.viscous * Eigen::Matrix2d::Identity();
   const Eigen::Vector2d by_load = -coefficient * along;
-  Entries change;
+  Entries change(memory());
   if (friction.normal_row < 0) add(friction.load, 1.0, change);
   Sliding& sliding = sliding_.emplace_back();
   sliding.first_row = friction.first_row;
@@ -372,7 +377,7 @@ void MotionGradient::add_friction(std::size_t index) {
 // Constraints.
 
 void MotionGradient::add_closure(const FrameClosure& closure) {
-  const RelativeGradient relative(*system_, motion_, closure.a, closure.b);
+  const RelativeGradient relative(*system_, motion_, closure.a, closure.b, memory());
   RelativeGradient::DualRows rows;
   evaluate(closure, relative.dual(), rows);
   for (int r = 0; r < closure.row_count; ++r) {
@@ -423,7 +428,7 @@ void MotionGradient::add_coordinate_closure(const CoordinateClosure& closure) {
     }
   }
   const std::span<const JetTangent> inputs(tangents_);
-  Entries rate, acceleration;
+  Entries rate(memory()), acceleration(memory());
   const auto unit = [](int order) {
     return order == 0 ? Jet{1.0, 0.0, 0.0} : order == 1 ? Jet{0.0, 1.0, 0.0} : Jet{0.0, 0.0, 1.0};
   };
@@ -459,7 +464,7 @@ void MotionGradient::add_coordinate_closure(const CoordinateClosure& closure) {
     if (!closure.acts_on(slots[s])) continue;
     tangents_[s].f.d1 = 1.0;
     const double slope = closure.phi.expression.evaluate<JetTangent>(inputs).f.d1;
-    Entries change;
+    Entries change(memory());
     for (std::size_t t = 0; t < slots.size(); ++t) {
       tangents_[t].df = unit(0);
       add(slots[t], lambda * closure.phi.expression.evaluate<JetTangent>(inputs).df.d1, change);
@@ -472,7 +477,7 @@ void MotionGradient::add_coordinate_closure(const CoordinateClosure& closure) {
 
 void MotionGradient::add_states() {
   for (std::size_t k = 0; k < model_->states.size(); ++k) {
-    Entries change;
+    Entries change(memory());
     add(model_->states[k].rate, 1.0, change);
     for (const auto& [column, value] : change) states_(static_cast<Eigen::Index>(k), column) += value;
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <map>
+#include <memory>
+#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -52,7 +54,7 @@ class MotionGradient {
   const std::vector<Sliding>& sliding() const { return sliding_; }
 
  private:
-  using Entries = std::vector<std::pair<int, double>>;  // column, derivative
+  using Entries = std::pmr::vector<std::pair<int, double>>;  // column, derivative
   struct CutJoint {
     RelativeGradient relative;
     RelativeGradient::DualRows rows;
@@ -85,13 +87,16 @@ class MotionGradient {
   template <class Visit>
   void for_each_carrier(int node, Visit visit) const;
 
+  std::pmr::memory_resource* memory() const { return memory_.get(); }
+
   const Model* model_;
+  std::unique_ptr<std::pmr::unsynchronized_pool_resource> memory_;  // kept from one compute() to the next
   System* system_ = nullptr;
   const VecX<double>* vdot_ = nullptr;
   const VecX<double>* lambda_ = nullptr;
   InverseDynamicsDerivatives motion_;
   RowMatX K_, D_, M_, force_, acceleration_, rate_, states_;
-  std::map<const Joint*, CutJoint> cut_;
+  std::pmr::map<const Joint*, CutJoint> cut_;
   const Span* span_ = nullptr;
   std::vector<Sliding> sliding_;
   std::vector<JetTangent> tangents_;

@@ -24,8 +24,8 @@ int depth_of(const Tree& tree, int node) {
 }  // namespace
 
 RelativeGradient::RelativeGradient(const System& system, const InverseDynamicsDerivatives& motion, const NodeFrame& a,
-                                   const NodeFrame& b)
-    : of_(motion), nv_(system.tree().nv) {
+                                   const NodeFrame& b, std::pmr::memory_resource* memory)
+    : of_(motion), nv_(system.tree().nv), parts_(memory) {
   const Tree& tree = system.tree();
   const Pose<double> X_WA = system.pose(a), X_WB = system.pose(b);
   R_ = X_WA.R, p_ = X_WB.p;
@@ -112,9 +112,9 @@ V6 RelativeGradient::wrench(const DualRow& row) const {
   return W;
 }
 
-std::vector<double> RelativeGradient::directions(const DualRow& row) const {
+std::pmr::vector<double> RelativeGradient::directions(const DualRow& row) const {
   const V6 W = wrench(row);
-  std::vector<double> along;
+  std::pmr::vector<double> along(parts_.get_allocator().resource());
   along.reserve(parts_.size());
   for (const Part& part : parts_) along.push_back(part.side * of_.dof(part.v).s.dot(W));
   return along;

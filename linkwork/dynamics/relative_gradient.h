@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <memory_resource>
 #include <vector>
 
 #include "linkwork/dynamics/system.h"
@@ -25,12 +26,14 @@ class RelativeGradient {
   };
   using DualRows = std::array<DualRow, kMaxRows>;
 
-  RelativeGradient(const System& system, const InverseDynamicsDerivatives& motion, const NodeFrame& a, const NodeFrame& b);
+  /// What it allocates comes from `memory`.
+  RelativeGradient(const System& system, const InverseDynamicsDerivatives& motion, const NodeFrame& a, const NodeFrame& b,
+                   std::pmr::memory_resource* memory = std::pmr::get_default_resource());
 
   const RelativeMotion& motion() const { return m_; }
   /// The same as functions of R, p, w and pdot.
   const DualMotion& dual() const { return dual_; }
-  const std::vector<Part>& parts() const { return parts_; }
+  const std::pmr::vector<Part>& parts() const { return parts_; }
 
   /// Gradients in terms of Change: of a value, a rate, and a second rate of a row.
   static Change of_value(const Dual& x);
@@ -41,7 +44,7 @@ class RelativeGradient {
   /// frames; columns are positions, then velocities. The factor is taken as constant.
   void subtract_force(const DualRow& row, double factor, RowMatX& force) const;
   /// S' of the row's force, by part: what `factor` = 1 does along its coordinate.
-  std::vector<double> directions(const DualRow& row) const;
+  std::pmr::vector<double> directions(const DualRow& row) const;
 
  private:
   Vec6<double> wrench(const DualRow& row) const;
@@ -52,7 +55,7 @@ class RelativeGradient {
   Vec3<double> p_;  // of b's origin in the world
   RelativeMotion m_;
   DualMotion dual_;
-  std::vector<Part> parts_;
+  std::pmr::vector<Part> parts_;
 };
 
 }  // namespace linkwork
