@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -373,13 +374,26 @@ class MjcfReader {
     spec_.sensors.push_back(std::move(sensor));
   }
 
+  /// As MuJoCo's compiler does it: principal moments that are too small are made larger, and those of no possible body equal.
+  void mend_moments(M3& inertia) const {
+    if (!(compiler_.bound_inertia > 0.0) && !compiler_.balance_inertia) return;
+    const Eigen::SelfAdjointEigenSolver<M3> principal(inertia);
+    const V3 moments = principal.eigenvalues().cwiseMax(compiler_.bound_inertia);  // ascending
+    if (compiler_.balance_inertia && moments[0] + moments[1] < (1.0 - 1e-9) * moments[2]) {
+      inertia = moments.mean() * M3::Identity();
+    } else if (moments != principal.eigenvalues()) {
+      const M3& axes = principal.eigenvectors();
+      inertia = axes * moments.asDiagonal() * axes.transpose();
+    }
+  }
+
   void bound_masses() {
     double total = 0.0;
     for (BodySpec& body : spec_.bodies) {
       const bool is_own = body.mass > 0.0 || !body.inertia.isZero(0.0);
       if (!is_own) continue;
       body.mass = std::max(body.mass, compiler_.bound_mass);
-      if (compiler_.bound_inertia > 0.0) body.inertia.diagonal() = body.inertia.diagonal().cwiseMax(compiler_.bound_inertia);
+      mend_moments(body.inertia);
       total += body.mass;
     }
     if (compiler_.total_mass <= 0.0 || total <= 0.0) return;

@@ -15,6 +15,7 @@ namespace linkwork {
 struct MjcfCompiler {
   bool degrees = true;
   bool autolimits = true;
+  bool balance_inertia = false;
   std::string eulerseq = "xyz";
   std::string inertia_from_geom = "auto";
   double bound_mass = 0.0, bound_inertia = 0.0, total_mass = -1.0;

@@ -210,12 +210,13 @@ MjcfCompiler read_mjcf_compiler(const XmlElement& mujoco) {
     compiler.inertia_from_geom = element->get("inertiafromgeom", compiler.inertia_from_geom);
     compiler.bound_mass = element->number("boundmass", compiler.bound_mass);
     compiler.bound_inertia = element->number("boundinertia", compiler.bound_inertia);
+    if (const auto balance = element->get("balanceinertia")) compiler.balance_inertia = *balance == "true";
     compiler.total_mass = element->number("settotalmass", compiler.total_mass);
     if (const auto range = element->numbers("inertiagrouprange", 2); !range.empty())
       compiler.first_group = static_cast<int>(range[0]), compiler.last_group = static_cast<int>(range[1]);
     compiler.mesh_folder = element->get("meshdir", element->get("assetdir", compiler.mesh_folder));
     for (const char* of_drawing : {"texturedir", "strippath", "discardvisual", "convexhull", "usethread", "fusestatic",
-                                   "balanceinertia", "exactmeshinertia", "alignfree", "saveinertial"})
+                                   "exactmeshinertia", "alignfree", "saveinertial"})
       element->get(of_drawing);
   }
   return compiler;

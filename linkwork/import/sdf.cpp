@@ -6,6 +6,7 @@
 #include <numbers>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "linkwork/import/readers.h"
 #include "linkwork/import/robot_parts.h"
@@ -248,9 +249,9 @@ class SdfReader {
     for (const char* tag : {"drake:ball_constraint", "drake:weld_constraint", "drake:weld"})
       for (const XmlElement* constraint : model.all(tag)) read_constraint(*constraint, scope);
     for (const XmlElement* bushing : model.all("drake:linear_bushing_rpy")) read_bushing(*bushing, scope);
+    const std::vector<MimicOf> mimics = std::exchange(mimics_, {});  // which may follow joints of inner models
     for (const auto& inner : scope.models()) read_constraints(*inner);
-    for (const MimicOf& mimic : mimics_) add_mimic(mimic, scope);
-    mimics_.clear();
+    for (const MimicOf& mimic : mimics) add_mimic(mimic, scope);
   }
 
   void read_joint(const XmlElement& element, const SdfScope& scope) {

@@ -112,6 +112,23 @@ TEST(Mjcf, TakesInertiaFromShapesOrFromNumbersAsTheCompilerSays) {
   EXPECT_EQ(body(read("<compiler inertiafromgeom=\"true\"/>" + inside), "b").mass, 2.0);
 }
 
+TEST(Mjcf, BoundsAndBalancesPrincipalMoments) {
+  const auto with = [](const std::string& compiler, const std::string& numbers) {
+    return body(read("<compiler " + compiler + R"(/><worldbody><body name="b"><joint/><inertial pos="0 0 0" mass="1" )" +
+                     numbers + "/></body></worldbody>"),
+                "b")
+        .inertia;
+  };
+  const std::string thin = R"(diaginertia="0.3 0.3 0.001" euler="30 40 0")";
+  const Eigen::Matrix3d plain = with("", thin), bounded = with("boundinertia=\"0.01\"", thin);
+  const Eigen::Vector3d moments = bounded.selfadjointView<Eigen::Lower>().eigenvalues();
+  EXPECT_TRUE(moments.isApprox(V3(0.01, 0.3, 0.3), 1e-12)) << "not what stands on the diagonal";
+  EXPECT_TRUE((plain * bounded).isApprox(bounded * plain, 1e-12)) << "the axes stay";
+  const std::string impossible = R"(fullinertia="0.1 0.2 0.6 0 0 0")";
+  EXPECT_TRUE(with("balanceinertia=\"true\"", impossible).isApprox(0.3 * Eigen::Matrix3d::Identity(), 1e-12));
+  EXPECT_EQ(with("balanceinertia=\"true\"", thin), plain);
+}
+
 TEST(Mjcf, MakesCopiesAndPlacesFrames) {
   const Spec spec =
       read(R"(<worldbody><replicate count="3" offset="1 0 0" euler="0 0 90" sep="_"><body name="b" pos="0.5 0 0"><joint name="j"/>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <numbers>
 
 #include "linkwork/import/robot_file.h"
@@ -75,6 +76,19 @@ TEST(Sdf, NamesLinksOfNestedModelsByTheirPath) {
   EXPECT_EQ(spec.bodies[0].name, "arm::b");
   EXPECT_EQ(joint(spec, "k").parent.body, "ground");
   EXPECT_TRUE(joint(spec, "k").parent.at.isApprox(V3(0, 0, 2)));
+}
+
+TEST(Sdf, CouplesJointsOfAModelBesideAndWithThoseOfNestedOnes) {
+  const auto turns = [](const std::string& name, const std::string& parent, const std::string& child, const std::string& mimic) {
+    return "<joint name=\"" + name + "\" type=\"revolute\"><parent>" + parent + "</parent><child>" + child + "</child><axis>" +
+           (mimic.empty() ? "" : "<mimic joint=\"" + mimic + "\"><multiplier>2</multiplier></mimic>") + "</axis></joint>";
+  };
+  const Spec spec = read("<model name=\"m\">" + link("a") + link("b") + link("c") + "<model name=\"arm\">" + link("d") +
+                         link("e") + turns("j", "d", "e", "") + turns("k", "world", "d", "j") + "</model>" +
+                         turns("j", "world", "a", "") + turns("k", "a", "b", "j") + turns("l", "b", "c", "arm::j") + "</model>");
+  std::map<std::string, std::string> leaders;
+  for (const ClosureSpec& closure : spec.closures) leaders[closure.joints.at(0)] = closure.joints.at(1);
+  EXPECT_EQ(leaders, (std::map<std::string, std::string>{{"k", "j"}, {"l", "arm::j"}, {"arm::k", "arm::j"}}));
 }
 
 TEST(Sdf, LetsFloatWhatNoJointLeadsTo) {
