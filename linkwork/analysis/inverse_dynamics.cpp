@@ -161,10 +161,19 @@ std::vector<std::string> coordinates_of(const Model& model, const std::vector<st
   return coordinates;
 }
 
+/// The drives as constraints of a run, with exact methods.
+Simulation motion_as_run(const Model& model) {
+  Model run = model;
+  run.settings.coordinates = {"TA", {}, {}};
+  run.settings.formulation = {"auto", {}, {}};
+  run.settings.stabilization = {"projection", {}, {}};
+  return Simulation(std::move(run));
+}
+
 /// Whether the drives leave bodies that float to themselves. Throws InputError if they leave anything else so.
 bool floats(const Model& model, const Drives& drives) {
   if (drives.floating.empty()) return false;
-  Simulation start(model);
+  Simulation start = motion_as_run(model);
   start.advance_to(0.0);
   Evaluator at(std::make_shared<const Model>(model));
   at.evaluate(start.state());
@@ -185,16 +194,6 @@ bool floats(const Model& model, const Drives& drives) {
     if (others.row(i).norm() > 1e-6) names.push_back("'" + model.velocity_name(i) + "'");
   throw InputError({model.file, 0, 0}, fmt::format("the drives leave {} free, beside what floats", listed(names)),
                    "a drive, or a column of the motion, for each degree of freedom but those of the base");
-}
-
-/// With bodies that float left to themselves, the motion is that of a run; else it follows from the drives alone.
-Simulation motion_of(const Model& model, bool is_dynamic) {
-  if (!is_dynamic) return kinematic_motion(model);
-  Model run = model;
-  run.settings.coordinates = {"TA", {}, {}};
-  run.settings.formulation = {"auto", {}, {}};
-  run.settings.stabilization = {"projection", {}, {}};
-  return Simulation(std::move(run));
 }
 
 /// Reads positions, velocities and accelerations of the tree off rows of a run.
@@ -231,12 +230,15 @@ class MotionRows {
 /// What no actuator gives, over a motion: how much at most, as work along the units of coordinates, and on which coordinates.
 class Lacking {
  public:
-  explicit Lacking(const Model& model) : model_(model) {}
+  explicit Lacking(const Model& model) : model_(model), units_(model.units.velocity) {
+    for (const Joint& joint : model.joints)
+      if (is_guide(joint.name))
+        for (const int v : joint.v) units_[v] = 0.0;  // of no account
+  }
 
   void add(double t, const Shared& shared) {
-    const VecX<double>& units = model_.units.velocity;
-    needed_ = std::max(needed_, shared.needed.cwiseProduct(units).norm());
-    const double lacking = shared.lacking.cwiseProduct(units).norm();
+    needed_ = std::max(needed_, shared.needed.cwiseProduct(units_).norm());
+    const double lacking = shared.lacking.cwiseProduct(units_).norm();
     if (lacking <= most_) return;
     most_ = lacking, worst_ = shared.lacking, at_ = t, rank_ = shared.rank, freedoms_ = shared.freedoms;
   }
@@ -244,7 +246,7 @@ class Lacking {
   Eigen::Index rank() const { return rank_; }
   Eigen::Index freedoms() const { return freedoms_; }
   std::string in_words() const {
-    const VecX<double> work = worst_.cwiseProduct(model_.units.velocity).cwiseAbs();
+    const VecX<double> work = worst_.cwiseProduct(units_).cwiseAbs();
     std::vector<std::string> parts;
     for (int i = 0; i < model_.tree.nv; ++i)
       if (work[i] > 0.1 * work.maxCoeff() && parts.size() < 6)
@@ -254,6 +256,7 @@ class Lacking {
 
  private:
   const Model& model_;
+  VecX<double> units_;
   double needed_ = 0.0, most_ = 0.0, at_ = 0.0;
   VecX<double> worst_;
   Eigen::Index rank_ = 0, freedoms_ = 0;
@@ -305,7 +308,8 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
     result.notes.push_back(
         fmt::format("what floats has no motors: {} moves as the equations of motion make it", names_of(drives.floating)));
   Evaluator evaluator(model);
-  Simulation motion = motion_of(*model, is_dynamic);
+  // With bodies that float left to themselves the motion is that of a run; else it follows from the drives alone.
+  Simulation motion = is_dynamic ? motion_as_run(*model) : kinematic_motion(*model);
   const std::vector<std::string> columns = motion.system().columns();
   const MotionRows rows(*model, columns);
   result.columns.push_back("t");
@@ -331,6 +335,7 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
   const Summary summary = motion.run({.whole_row = take_row, .go_on = go_on});
   for (const std::string& warning : summary.warnings) result.notes.push_back(warning);
   if (!summary.completed && summary.status != kInterrupted) throw SimulationError(summary.status);
+  const Eigen::Index guides = std::ssize(drives.guided);  // which have motors of their own
   if (lacking.share() > (drives.led.empty() ? kExact : kFollows))
     throw InputError(
         {},
