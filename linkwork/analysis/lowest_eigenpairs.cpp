@@ -6,6 +6,7 @@
 #include <cmath>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "linkwork/analysis/eigenpairs.h"
 
@@ -60,12 +61,14 @@ class ShiftedInverse {
 
 using Solver = Spectra::GenEigsSolver<ShiftedInverse>;
 
+/// As well as rounding allows.
 bool solve(Solver& solver, int count) {
-  constexpr double kTolerance = 1e-13;
-  constexpr int kRestarts = 300;
-  solver.init();
-  const auto found = static_cast<int>(solver.compute(Spectra::SortRule::LargestMagn, kRestarts, kTolerance));
-  return solver.info() == Spectra::CompInfo::Successful && found == count && solver.eigenvectors().allFinite();
+  for (const auto& [tolerance, restarts] : {std::pair{1e-13, 40}, {1e-11, 200}}) {
+    solver.init();
+    const auto found = static_cast<int>(solver.compute(Spectra::SortRule::LargestMagn, restarts, tolerance));
+    if (solver.info() == Spectra::CompInfo::Successful && found == count && solver.eigenvectors().allFinite()) return true;
+  }
+  return false;
 }
 
 /// Adds a direction to an orthonormal basis, unless it is in it.
