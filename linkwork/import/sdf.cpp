@@ -40,7 +40,7 @@ class SdfReader {
       : sdf_(sdf), context_(context), world_(nullptr, "", sdf), open_{context.file.lexically_normal()} {}
 
   Spec read() {
-    version_ = sdf_.number("version", 1.7);
+    read_version();
     spec_.settings.gravity = {0.0, 0.0, -9.81};
     const std::vector<const XmlElement*> worlds = sdf_.all("world");
     if (worlds.size() > 1) worlds[1]->fail("is a second world", "one");
@@ -242,6 +242,16 @@ class SdfReader {
     spec_.sensors.push_back(std::move(sensor));
   }
 
+  /// 1.10 comes after 1.9.
+  void read_version() {
+    sdf_.number("version", 1.7);  // refused unless it is a number
+    const std::string text = sdf_.get("version", "1.7");
+    if (!text.starts_with("1.") || text.size() > 5) return;
+    minor_version_ = 0;
+    for (const char c : text.substr(2))
+      if (c >= '0' && c <= '9') minor_version_ = 10 * minor_version_ + (c - '0');
+  }
+
   void read_constraints(const SdfScope& scope) {
     const XmlElement& model = scope.element();
     for (const char* tag : {"joint", "drake:joint"})
@@ -311,7 +321,7 @@ class SdfReader {
     const std::string in = xyz == nullptr ? "" : xyz->get("expressed_in", "");
     if (!in.empty())
       direction = X_WJ.R.transpose() * (scope.pose(in, axis.place()).R * direction);
-    else if (version_ < 1.45 || (old != nullptr && old->text_boolean()))
+    else if (minor_version_ < 5 || (old != nullptr && old->text_boolean()))
       direction = X_WJ.R.transpose() * (scope.model_pose().R * direction);
     return unit<3>(direction);
   }
@@ -493,7 +503,7 @@ class SdfReader {
   SdfScope world_;
   Spec spec_;
   ConstraintNames names_{spec_};
-  double version_ = 1.7;
+  int minor_version_ = 7;
   std::map<std::string, P> at_;  // by body: in the world, as written
   std::set<std::string> joints_;
   int bushings_ = 0;

@@ -58,7 +58,8 @@ TEST(Sdf, ReadsAxesInTheModelsFrameBeforeVersion15) {
       "<model name=\"m\">" + link("a", "<pose>0 0 0 0 0 1.5707963267948966</pose>") +
       R"(<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>1 0 0</xyz></axis></joint></model>)";
   EXPECT_TRUE(joint(read(inside, "1.4"), "j").axis.isApprox(V3(0, -1, 0), 1e-15));
-  EXPECT_TRUE(joint(read(inside, "1.5"), "j").axis.isApprox(V3(1, 0, 0), 1e-15));
+  for (const char* const version : {"1.5", "1.9", "1.10", "1.11", "1.12"})
+    EXPECT_TRUE(joint(read(inside, version), "j").axis.isApprox(V3(1, 0, 0), 1e-15)) << version;
   EXPECT_TRUE(joint(read("<model name=\"m\">" + link("a", "<pose>0 0 0 0 0 1.5707963267948966</pose>") +
                              R"(<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>1 0 0</xyz>
 <use_parent_model_frame>1</use_parent_model_frame></axis></joint></model>)",
