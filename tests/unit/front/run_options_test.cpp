@@ -12,7 +12,7 @@ namespace lw = linkwork;
 
 namespace {
 
-std::filesystem::path four_bar() { return lw::test::source_dir() / "models/four_bar.toml"; }
+std::filesystem::path four_bar_file() { return lw::test::source_dir() / "models/four_bar.toml"; }
 
 /// Every setting, with a value that is not the usual one.
 lw::RunOptions all_settings() {
@@ -68,17 +68,17 @@ TEST(RunOptions, UnknownNamesAndWrongKindsOfValuesAreTold) {
 TEST(RunFiles, AreThoseThatTheReportIsMadeOf) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "linkwork_run_files";
   std::filesystem::remove_all(folder);
-  const lw::Results results = lw::run(lw::load(four_bar()), {.end = 0.2});
+  const lw::Results results = lw::run(lw::load(four_bar_file()), {.end = 0.2});
   results.save(folder);
   for (const char* const file : {"trajectory.csv", "summary.json", "scene.json"})
     EXPECT_TRUE(std::filesystem::exists(folder / file)) << file;
-  const lw::Results later = lw::run(lw::load(four_bar()), {.end = 0.1, .start_from = folder.string()});
+  const lw::Results later = lw::run(lw::load(four_bar_file()), {.end = 0.1, .start_from = folder.string()});
   EXPECT_NEAR(later["q.theta"][0], results["q.theta"].tail(1)[0], 1e-12);
   std::filesystem::remove_all(folder);
 }
 
 TEST(Runs, GoOnAfterAnInterruption) {
-  lw::Run run(lw::load(four_bar()));
+  lw::Run run(lw::load(four_bar_file()));
   int steps = 0;
   run.on_step([&] { return ++steps != 5; });
   EXPECT_FALSE(run.step(10));
@@ -86,7 +86,7 @@ TEST(Runs, GoOnAfterAnInterruption) {
   EXPECT_NEAR(run.t(), 5e-3, 1e-15);
   EXPECT_TRUE(run.step(5));
   EXPECT_FALSE(run.was_interrupted());
-  lw::Run other(lw::load(four_bar()));
+  lw::Run other(lw::load(four_bar_file()));
   other.step(10);
   EXPECT_EQ(run.state().q, other.state().q);
 }

@@ -23,7 +23,7 @@ fs::path empty_folder(const char* name) {
   return folder;
 }
 
-std::string refusal(const fs::path& file) {
+std::string refused_input(const fs::path& file) {
   try {
     read_input_file(file, "a file", 1U << 20U);
   } catch (const InputError& error) {
@@ -38,12 +38,12 @@ TEST(InputFile, MustBeARegularFileOfReasonableSize) {
   std::ofstream(folder / "large") << std::string((1U << 20U) + 1, 'x');
   ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
   EXPECT_EQ(read_input_file(folder / "good", "a file", 5), "text\n");
-  EXPECT_THAT(refusal(folder / "large"), HasSubstr("large: has more than 1 MB; expected a file"));
-  EXPECT_THAT(refusal(folder / "pipe"), HasSubstr("is a pipe"));  // and nobody waits for a writer
-  EXPECT_THAT(refusal(folder), HasSubstr("is a directory"));
-  EXPECT_THAT(refusal("/dev/zero"), HasSubstr("is a device"));
-  EXPECT_THAT(refusal(folder / "none"), HasSubstr("cannot be opened: No such file or directory"));
-  EXPECT_THAT(refusal(fs::path(std::string("/dev/null\0x", 11))), HasSubstr("NUL"));
+  EXPECT_THAT(refused_input(folder / "large"), HasSubstr("large: has more than 1 MB; expected a file"));
+  EXPECT_THAT(refused_input(folder / "pipe"), HasSubstr("is a pipe"));  // and nobody waits for a writer
+  EXPECT_THAT(refused_input(folder), HasSubstr("is a directory"));
+  EXPECT_THAT(refused_input("/dev/zero"), HasSubstr("is a device"));
+  EXPECT_THAT(refused_input(folder / "none"), HasSubstr("cannot be opened: No such file or directory"));
+  EXPECT_THAT(refused_input(fs::path(std::string("/dev/null\0x", 11))), HasSubstr("NUL"));
 }
 
 TEST(JsonText, OfAnyDepthIsParsedOrRefused) {
