@@ -15,7 +15,7 @@ MatX<double> random_matrix(std::mt19937& random, int rows, int columns) {
   return x;
 }
 
-std::vector<double> squared_lengths(const MatX<double>& B) {
+std::vector<double> row_scales_of(const MatX<double>& B) {
   std::vector<double> scale;
   for (Eigen::Index i = 0; i < B.rows(); ++i) scale.push_back(std::max(1.0, B.row(i).squaredNorm()));
   return scale;
@@ -23,7 +23,7 @@ std::vector<double> squared_lengths(const MatX<double>& B) {
 
 Gigsp factored(const MatX<double>& B) {
   Gigsp gigsp;
-  gigsp.factor(B.transpose(), squared_lengths(B));
+  gigsp.factor(B.transpose(), row_scales_of(B));
   return gigsp;
 }
 
