@@ -238,27 +238,39 @@ class Lacking {
 
   void add(double t, const Shared& shared) {
     needed_ = std::max(needed_, shared.needed.cwiseProduct(units_).norm());
-    const double lacking = shared.lacking.cwiseProduct(units_).norm();
-    if (lacking <= most_) return;
-    most_ = lacking, worst_ = shared.lacking, at_ = t, rank_ = shared.rank, freedoms_ = shared.freedoms;
+    rows_.push_back({t, shared.lacking.cwiseProduct(units_).norm(), shared.lacking});
+    rank_ = shared.rank, freedoms_ = shared.freedoms;
   }
-  double share() const { return needed_ > 0.0 ? most_ / needed_ : 0.0; }
+  /// Looks for the worst row. Recorded motions end in splines without curvature, which tell nothing about their first and last
+  /// rows.
+  void judge(bool recorded) {
+    constexpr std::size_t kEnds = 10;
+    const std::size_t ends = recorded && rows_.size() > 4 * kEnds ? kEnds : 0;
+    for (std::size_t r = ends; r + ends < rows_.size(); ++r)
+      if (worst_ == nullptr || rows_[r].size > worst_->size) worst_ = &rows_[r];
+  }
+  double share() const { return worst_ != nullptr && needed_ > 0.0 ? worst_->size / needed_ : 0.0; }
   Eigen::Index rank() const { return rank_; }
   Eigen::Index freedoms() const { return freedoms_; }
   std::string in_words() const {
-    const VecX<double> work = worst_.cwiseProduct(units_).cwiseAbs();
+    const VecX<double> work = worst_->forces.cwiseProduct(units_).cwiseAbs();
     std::vector<std::string> parts;
     for (int i = 0; i < model_.tree.nv; ++i)
       if (work[i] > 0.1 * work.maxCoeff() && parts.size() < 6)
-        parts.push_back(fmt::format("{:.3g} along '{}'", worst_[i], model_.velocity_name(i)));
-    return fmt::format("{} at t = {:.6g} s", listed(parts), at_);
+        parts.push_back(fmt::format("{:.3g} along '{}'", worst_->forces[i], model_.velocity_name(i)));
+    return fmt::format("{} at t = {:.6g} s", listed(parts), worst_->t);
   }
 
  private:
   const Model& model_;
   VecX<double> units_;
-  double needed_ = 0.0, most_ = 0.0, at_ = 0.0;
-  VecX<double> worst_;
+  struct Row {
+    double t = 0.0, size = 0.0;
+    VecX<double> forces;
+  };
+  double needed_ = 0.0;
+  std::vector<Row> rows_;
+  const Row* worst_ = nullptr;
   Eigen::Index rank_ = 0, freedoms_ = 0;
 };
 
@@ -335,6 +347,7 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
   const Summary summary = motion.run({.whole_row = take_row, .go_on = go_on});
   for (const std::string& warning : summary.warnings) result.notes.push_back(warning);
   if (!summary.completed && summary.status != kInterrupted) throw SimulationError(summary.status);
+  lacking.judge(!drives.led.empty());
   const Eigen::Index guides = std::ssize(drives.guided);  // which have motors of their own
   if (lacking.share() > (drives.led.empty() ? kExact : kFollows))
     throw InputError(
