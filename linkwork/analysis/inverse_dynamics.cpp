@@ -348,7 +348,6 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
   for (const std::string& warning : summary.warnings) result.notes.push_back(warning);
   if (!summary.completed && summary.status != kInterrupted) throw SimulationError(summary.status);
   lacking.judge(!drives.led.empty());
-  const Eigen::Index guides = std::ssize(drives.guided);  // which have motors of their own
   if (lacking.share() > (drives.led.empty() ? kExact : kFollows))
     throw InputError(
         {},
