@@ -191,7 +191,7 @@ inertia = [0.4, 0.5, 0.3]
 [[joint]]
 name = "base"
 type = "free"
-parent = { body = "ground", at = [0.1, 0.2, 0.3], rotation = { axis = [1, 1, 0], angle = 0.4 } }
+parent = { body = "ground", at = [0.1, 0.2, 0.3], rpy = [0.3, -0.2, 0.4] }
 child = { body = "hull", at = [0, 0.05, 0] }
 position = [0.2, -0.1, 0.3, 0.9, 0.1, -0.3, 0.2]
 velocity = [0.1, 0, -0.05, 0.2, -0.1, 0.3]

@@ -149,33 +149,6 @@ TEST(DesignFit, FindsOverconstrainedDesignsWhoseDataWereRounded) {
     }
 }
 
-/// Digits as a CAD system writes them.
-TEST(DesignFit, FindsDesignsWrittenToFiveDecimals) {
-  const auto rounded = [](double x) { return std::round(x * 1e5) * 1e-5; };
-  for (const char* const name : {"bricard", "five_bar_redundant"}) {
-    Spec spec = test::library_spec(name);
-    spec.settings.design_tolerance = 1e-4;
-    spec.settings.end = 2.0;
-    // In axes of the world that are turned, so that there is something to round.
-    const Eigen::Quaterniond turned(Eigen::AngleAxisd(0.7, V3(1, 2, 3).normalized()));
-    const auto write = [&](FrameSpec& frame) {
-      frame.at = turned * frame.at;
-      for (double& x : frame.at) x = rounded(x);
-      frame.rotation = turned * frame.rotation;
-      for (double& x : frame.rotation.coeffs()) x = rounded(x);
-      frame.rotation.normalize();
-    };
-    for (JointSpec& joint : spec.joints) write(joint.parent), write(joint.child);
-    for (ClosureSpec& closure : spec.closures) write(closure.a), write(closure.b);
-    const Spec fitted = fitted_design(spec);
-    ASSERT_EQ(fitted.warnings.size(), 1U) << name;
-    EXPECT_EQ(check(build_model(fitted)).dof, 1) << name;
-    const RecordedRun run(fitted);
-    EXPECT_TRUE(run.summary.completed) << run.summary.status;
-    EXPECT_LT(run.summary.position_error_max, 1e-10) << name;
-  }
-}
-
 TEST(DesignFit, SpreadsTheGapOverTheWholeLoop) {
   Spec spec = four_bar();
   spec.closures[0].b.at.z() += 4e-5;  // out of the plane
