@@ -77,7 +77,8 @@ TEST_P(ImmobileFriction, LeavesTheMotionAlone) {
   for (const double share : {1e-4, 0.03, 3.0}) {
     const RecordedRun run(triangle.spec(in_hinge, share * triangle.torque()));
     ASSERT_TRUE(run.summary.completed) << run.summary.status << ", friction " << share;
-    for (const EventRecord& event : run.summary.events) EXPECT_EQ(event.name, "hinge") << event.what << ", friction " << share;
+    for (const EventRecord& event : run.summary.events)
+      EXPECT_EQ(event.name, "hinge.friction") << event.what << ", friction " << share;
     EXPECT_EQ(run.summary.events.size(), without.summary.events.size());
     EXPECT_NEAR(run.last("q.hinge"), without.last("q.hinge"), 1e-8) << "friction " << share;
   }
