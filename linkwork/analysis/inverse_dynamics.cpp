@@ -348,11 +348,12 @@ InverseMotion inverse_motion(const std::shared_ptr<const Model>& model, std::vec
   for (const std::string& warning : summary.warnings) result.notes.push_back(warning);
   if (!summary.completed && summary.status != kInterrupted) throw SimulationError(summary.status);
   lacking.judge(!drives.led.empty());
+  const int guides = static_cast<int>(drives.guided.size());  // which have motors of their own
   if (lacking.share() > (drives.led.empty() ? kExact : kFollows))
     throw InputError(
         {},
         fmt::format("the actuators {} drive {} of {} degrees of freedom; the motion takes {} that none of them gives",
-                    listed(result.actuators), lacking.rank(), lacking.freedoms(), lacking.in_words()),
+                    listed(result.actuators), lacking.rank() - guides, lacking.freedoms() - guides, lacking.in_words()),
         drives.led.empty() ? "an actuator for each"
                            : fmt::format("a motion that these can make, the motion of the joints alone, so that {} "
                                          "moves as it must, or actuators on it too",

@@ -20,7 +20,8 @@ void for_each_part(const Tree& tree, Simple simple, Turn turn) {
 /// Calls turn(first of the quaternion, first angular velocity) for every joint that turns in space.
 template <class Turn>
 void for_each_turn(const Tree& tree, Turn turn) {
-  for_each_part(tree, [](int, int, int) {}, turn);
+  for_each_part(
+      tree, [](int, int, int) {}, turn);
 }
 
 /// The rotation that the quaternion at q[first] stands for.

@@ -167,7 +167,7 @@ TEST(Park, StartsExactAndStaysNear) {
   State exact;
   run("four_bar", {"schur", "projection", "ode5", 1e-3, 1.0}, &exact);
   for (const Method& c : {Method{"park:epsilon=1e-5", "none"}, Method{"park:epsilon=1e-5", "projection"},
-                        Method{"park:damped=1", "baumgarte"}, Method{"park:damped=1", "projection"}}) {
+                          Method{"park:damped=1", "baumgarte"}, Method{"park:damped=1", "projection"}}) {
     State end;
     run("four_bar", c, &end);
     EXPECT_LT((end.q - exact.q).cwiseAbs().maxCoeff(), 0.02) << c.formulation << " with " << c.stabilization;

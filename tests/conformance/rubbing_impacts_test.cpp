@@ -44,8 +44,8 @@ std::string settings(const V3& gravity, double end) {
 }
 
 /// A box that moves in a plane or in space. Its feet are at its lower corners.
-std::string box(RandomNumbers& r, const std::string& name, bool planar, double mass, const V3& at, const V3& turned, const V3& velocity,
-                const V3& spin) {
+std::string box(RandomNumbers& r, const std::string& name, bool planar, double mass, const V3& at, const V3& turned,
+                const V3& velocity, const V3& spin) {
   const auto inertia = [&] { return mass * r(0.004, 0.05); };
   const double a = inertia(), b = inertia(), c = std::min(a + b, std::max(std::abs(a - b) * 1.01, inertia()));
   std::string body = fmt::format(

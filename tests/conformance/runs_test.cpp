@@ -217,8 +217,9 @@ struct ReferenceRun {
 /// and the ring pass singular positions on the way.
 TEST(Runs, FollowIndependentSolutions) {
   for (const auto& [name, until, tolerance] :
-       {ReferenceRun{"slider_crank", 5.0, 1e-7}, ReferenceRun{"spatial_slider_crank", 5.0, 1e-7}, ReferenceRun{"bricard", 10.0, 1e-7},
-        ReferenceRun{"five_bar_redundant", 10.0, 1e-8}, ReferenceRun{"n_four_bar", 10.0, 1e-7}, ReferenceRun{"ring", 3.0, 1e-6}}) {
+       {ReferenceRun{"slider_crank", 5.0, 1e-7}, ReferenceRun{"spatial_slider_crank", 5.0, 1e-7},
+        ReferenceRun{"bricard", 10.0, 1e-7}, ReferenceRun{"five_bar_redundant", 10.0, 1e-8},
+        ReferenceRun{"n_four_bar", 10.0, 1e-7}, ReferenceRun{"ring", 3.0, 1e-6}}) {
     nlohmann::json reference = oracle(name);
     if (reference.contains("cases")) reference = reference["cases"]["n = 2"];
     if (reference.contains("values")) reference = reference["values"];

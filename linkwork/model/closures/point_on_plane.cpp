@@ -4,7 +4,9 @@ namespace linkwork {
 
 using V3 = Vec3<double>;
 
-constexpr static auto kPointOnPlaneRows = [](const auto& m, const ClosureGeometry&, auto r) { r[0] = translation_row(m, V3::UnitZ()); };
+constexpr static auto kPointOnPlaneRows = [](const auto& m, const ClosureGeometry&, auto r) {
+  r[0] = translation_row(m, V3::UnitZ());
+};
 
 FrameClosureKind point_on_plane_closure() {
   return {.name = "point-on-plane",

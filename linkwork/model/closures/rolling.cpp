@@ -25,7 +25,9 @@ void disc_on_plane(const M& m, const ClosureGeometry& geometry, std::span<RowOf<
 
 }  // namespace
 
-constexpr static auto kRollingRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) { disc_on_plane(m, geometry, rows); };
+constexpr static auto kRollingRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) {
+  disc_on_plane(m, geometry, rows);
+};
 
 FrameClosureKind rolling_closure() {
   return {.name = "rolling",

@@ -27,7 +27,9 @@ void check_rolling_discs(const ClosureSpec& spec, const KeyPlaces& at) {
 
 }  // namespace
 
-constexpr static auto kRollingDiscsRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) { disc_on_disc(m, geometry, rows); };
+constexpr static auto kRollingDiscsRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) {
+  disc_on_disc(m, geometry, rows);
+};
 
 FrameClosureKind rolling_discs_closure() {
   return {.name = "rolling-discs",

@@ -30,7 +30,8 @@ Mechanism library(const std::string& name, const Parameters& set = {}) {
 }
 
 struct FoundRest {
-  explicit FoundRest(const Mechanism& mechanism) : motion(mechanism.model()), found(find_equilibrium(mechanism.model(), motion)) {}
+  explicit FoundRest(const Mechanism& mechanism)
+      : motion(mechanism.model()), found(find_equilibrium(mechanism.model(), motion)) {}
   ReducedMotion motion;
   Equilibrium found;
 };
