@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "linkwork/dynamics/point_rows.h"
+
 namespace linkwork {
 
 using V3 = Vec3<double>;
@@ -113,17 +115,8 @@ bool EvaluatedConstraints::set_simple_motion(std::size_t i) {
 void EvaluatedConstraints::set_point_positions(std::size_t i) {
   const FrameClosure& closure = model_->frame_closures[i];
   X_AB_[i] = between(closure.a.node, closure.b.node);
-  const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
-  const Pose<double>& X_AB = X_AB_[i];
-  const V3 p = X_AB * r_b, gap = p - r_a;
-  ForceColumns& columns = terms_.groups[i];
-  for (int r = 0; r < closure.row_count; ++r) {
-    const V3& e = terms_.closure_rows[i].directions[static_cast<std::size_t>(r)];
-    const V3 f_b = X_AB.R.transpose() * e;
-    terms_.phi[closure.first_row + r] = e.dot(gap);
-    columns.wrench(0, r) = {e.cross(p), -e};
-    columns.wrench(1, r) = {r_b.cross(f_b), f_b};
-  }
+  point_rows::set_positions(X_AB_[i], closure.a.X_NF.p, closure.b.X_NF.p, terms_.closure_rows[i].directions.data(),
+                            closure.row_count, terms_.phi.data() + closure.first_row, terms_.groups[i]);
 }
 
 void EvaluatedConstraints::set_point_motion(std::size_t i) {
@@ -147,46 +140,24 @@ void EvaluatedConstraints::set_planar_positions(std::size_t i) {
   const PlanePose<double> A = on_ground ? work_[closure.a.node].in_plane : known.to_a.pose(work_);
   const PlanePose<double> B = on_ground ? work_[closure.b.node].in_plane : known.to_b.pose(work_);
   const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
-  const double dx = B.x - A.x, dy = B.y - A.y, c = A.c * B.c + A.s * B.s, s = A.c * B.s - A.s * B.c;
-  const double x = A.c * dx + A.s * dy, y = A.c * dy - A.s * dx;
+  const PlanePose<double> X = point_rows::between(A, B);
   if (on_ground) {
-    in_plane_AB_[i] = {c, s, x, y};
+    in_plane_AB_[i] = X;
   } else {
-    X_AB_[i].R << c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0;
-    X_AB_[i].p = {x, y, known.height - r_b.z()};
+    X_AB_[i].R << X.c, -X.s, 0.0, X.s, X.c, 0.0, 0.0, 0.0, 1.0;
+    X_AB_[i].p = {X.x, X.y, known.height - r_b.z()};
   }
-  const V3 p(x + (c * r_b.x() - s * r_b.y()), y + (s * r_b.x() + c * r_b.y()), known.height);
-  ForceColumns& columns = terms_.groups[i];
   double* const phi = terms_.phi.data() + closure.first_row;
-  for (int r = 0; r < known.working; ++r) {
-    const V3& e = known.directions[static_cast<std::size_t>(r)];
-    const V3 f_b(c * e.x() + s * e.y(), c * e.y() - s * e.x(), e.z());
-    phi[r] = e.dot(p - r_a);
-    columns.wrench(0, r) = {e.cross(p), -e};
-    columns.wrench(1, r) = {r_b.cross(f_b), f_b};
-  }
+  point_rows::set_positions(X, known.height, r_a, r_b, known.directions.data(), known.working, phi, terms_.groups[i]);
   for (std::size_t k = 0; k < known.idle.size(); ++k) phi[known.working + static_cast<int>(k)] = known.idle[k].value;
 }
 
 void EvaluatedConstraints::set_planar_motion(std::size_t i) {
   const FrameClosure& closure = model_->frame_closures[i];
   const ClosureRows& known = terms_.closure_rows[i];
-  const NodeWork<double>&a = work_[closure.a.node], &b = work_[closure.b.node];
-  const PlanePose<double>& X = in_plane_AB_[i];
-  const double rx = closure.b.X_NF.p.x(), ry = closure.b.X_NF.p.y();
-  const double px = X.x + (X.c * rx - X.s * ry), py = X.y + (X.s * rx + X.c * ry);
-  const double wa = a.w.z(), wb = b.w.z(), waa = wa * wa, wbb = wb * wb;
-  const double ux = b.v.x() - wb * ry, uy = b.v.y() + wb * rx;
-  const double vx = (X.c * ux - X.s * uy) - a.v.x() + wa * py, vy = (X.s * ux + X.c * uy) - a.v.y() - wa * px;
-  const double gx = b.ap.x() - wbb * rx, gy = b.ap.y() - wbb * ry;
-  const double ax = (X.c * gx - X.s * gy) - a.ap.x() + waa * px + 2.0 * wa * vy;
-  const double ay = (X.s * gx + X.c * gy) - a.ap.y() + waa * py - 2.0 * wa * vx;
   double *const rate = terms_.rate.data() + closure.first_row, *const rhs = terms_.b.data() + closure.first_row;
-  for (int r = 0; r < known.working; ++r) {
-    const V3& e = known.directions[static_cast<std::size_t>(r)];
-    rate[r] = e.x() * vx + e.y() * vy;
-    rhs[r] = -(e.x() * ax + e.y() * ay);
-  }
+  point_rows::set_motion(in_plane_AB_[i], work_[closure.a.node], work_[closure.b.node], closure.b.X_NF.p, known.directions.data(),
+                         known.working, rate, rhs);
   for (int r = known.working; r < closure.row_count; ++r) rate[r] = rhs[r] = 0.0;
 }
 

@@ -52,12 +52,33 @@ std::uint64_t Sweep::fingerprint(const std::string& settings) const {
 
 bool Sweep::run(long first, const std::function<void(SweepRow row)>& take, const std::function<bool()>& go_on,
                 Mailbox* ranks) const {
-  SharedWork work{.first = first, .end = runs(), .threads = request_.threads, .go_on = go_on};
+  // Tasks are of several runs each, which are then computed together; those before the first are there already.
+  SharedWork work{.first = first / kRunsTogether,
+                  .end = (runs() + kRunsTogether - 1) / kRunsTogether,
+                  .threads = request_.threads,
+                  .go_on = go_on};
   work.work = [&](long task, const std::function<bool()>& goes_on) {
-    return run_once(model_, question_, plan_.values(task), goes_on).packed();
+    std::vector<std::vector<double>> values;
+    for (long run = task * kRunsTogether; run < std::min(runs(), (task + 1) * kRunsTogether); ++run)
+      values.push_back(plan_.values(run));
+    return packed(run_together(model_, question_, values, goes_on));
   };
-  work.take = [&](long task, const std::string& result) { take({task + 1, plan_.values(task), EnsembleRun::unpacked(result)}); };
+  work.take = [&](long task, const std::string& result) {
+    long run = task * kRunsTogether;
+    for (EnsembleRun& each : unpacked(result)) {
+      if (run >= first) take({run + 1, plan_.values(run), std::move(each)});
+      ++run;
+    }
+  };
   return share_work(work, ranks);
+}
+
+std::string Sweep::obstacle_to_lanes() const {
+  try {
+    return linkwork::obstacle_to_lanes(model_);
+  } catch (const InputError& error) {
+    return error.what();
+  }
 }
 
 SweepResults sweep(const Mechanism& mechanism, const SweepRequest& request, const RunOptions& options,

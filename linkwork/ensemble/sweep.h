@@ -47,6 +47,9 @@ class Sweep {
   /// Two sweeps of the same fingerprint have the same results.
   std::uint64_t fingerprint(const std::string& settings) const;
 
+  /// Why its runs are not computed four at a time, in words, if they are not.
+  std::string obstacle_to_lanes() const;
+
   /// Does the runs from the `first`, counted from 0, and gives them in order, on the calling thread of the first rank. False: it
   /// was interrupted.
   bool run(long first, const std::function<void(SweepRow row)>& take, const std::function<bool()>& go_on = {},

@@ -193,6 +193,12 @@ void bind_batch(py::module_& module) {
       .def("__len__", [](const LiveBatch& live) { return live.batch().size(); })
       .def_property_readonly(
           "threads", [](const LiveBatch& live) { return live.batch().threads(); }, "How many share the work.")
+      .def_property_readonly(
+          "in_lanes", [](const LiveBatch& live) { return live.batch().in_lanes(); },
+          "How many instances are computed four at a time, in the lanes of the processor's vectors.")
+      .def_property_readonly(
+          "obstacle_to_lanes", [](const LiveBatch& live) { return live.batch().obstacle_to_lanes(); },
+          "Why instances are computed one by one; '' if none is.")
       .def("_names",
            [](const LiveBatch& live) {
              return py::make_tuple(live.batch().positions(), live.batch().velocities(), live.batch().inputs());
