@@ -6,6 +6,7 @@
 
 #include "linkwork/analysis/joint_parts.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/simulation_error.h"
 #include "linkwork/spatial/so3.h"
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/rnea.h"
@@ -94,7 +95,8 @@ void SensitivitySteps::evaluate(const State& state, const Modes& modes, const st
   evaluator_.system().set_memory(memory);
   evaluator_.evaluate(state, std::map<std::string, double>());
   evaluator_.refresh();
-  derivatives_.compute(evaluator_.system(), evaluator_.solution());
+  if (const Status status = derivatives_.compute(evaluator_.system(), evaluator_.solution()); !status.ok())
+    throw SimulationError(status.trouble);
   for (std::size_t k = 0; k < variations_.size(); ++k) {
     if (variations_[k].of_start) continue;
     for (const std::unique_ptr<System>& system : systems_[k]) {
