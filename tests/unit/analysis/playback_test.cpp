@@ -225,13 +225,19 @@ damping = 0.05
 constexpr double kFloatEnd = 0.6, kFloatEvery = 1e-3;
 
 Spec driven_satellite() {
-  Spec spec = test::spec_of(satellite() + R"(
+  Spec spec = test::spec_of(satellite() + R"toml(
 [[closure]]
 name = "drive1"
 type = "drive"
 joint = "shoulder"
-value = "0.8*(1 - cos(3*t))" [[closure]] name = "drive2" type = "drive" joint = "elbow" value = "0.5 - 0.6*sin(2*t)^2") ");
-              spec.settings.integrator = {"rk4", {}, {}};
+value = "0.8*(1 - cos(3*t))"
+[[closure]]
+name = "drive2"
+type = "drive"
+joint = "elbow"
+value = "0.5 - 0.6*sin(2*t)^2"
+)toml");
+  spec.settings.integrator = {"rk4", {}, {}};
   spec.settings.step = 1e-3, spec.settings.end = kFloatEnd, spec.settings.output_every = kFloatEvery;
   return spec;
 }
