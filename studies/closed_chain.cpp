@@ -4,7 +4,7 @@
 namespace linkwork::studies {
 namespace {
 
-StudyResult run(StudyContext& context) {
+StudyResult run_closed_chain(StudyContext& context) {
   StudyResult result;
   closed_chain::mechanisms(context, result);
   closed_chain::rover(context, result);
@@ -18,7 +18,7 @@ Study closed_chain_study() {
   return {{"closed-chain", "Efficient constraint modeling for closed-chain dynamics",
            "fully augmented, tree augmented and embedded loops on five mechanisms and a rover: error against time", "Jain2012",
            "A. Jain, C. Crean, C. Kuo, M. B. Quadrelli: Efficient constraint modeling for closed-chain dynamics, 2012"},
-          run};
+          run_closed_chain};
 }
 
 }  // namespace linkwork::studies

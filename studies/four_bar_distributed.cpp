@@ -38,7 +38,7 @@ std::vector<double> visible(std::vector<double> values) {
 
 namespace {
 
-StudyResult run(StudyContext& context) {
+StudyResult run_four_bar_distributed(StudyContext& context) {
   StudyResult result;
   four_bar_distributed::fixed_steps(context, result);
   four_bar_distributed::adaptive_steps(context, result);
@@ -54,7 +54,7 @@ Study four_bar_distributed_study() {
            "compliance and projection between two modules: errors, steps, operations", "Khan2006",
            "W. A. Khan, C. P. Tang, V. N. Krovi: Modular and distributed forward dynamic simulation of constrained mechanical "
            "systems, 2007"},
-          run};
+          run_four_bar_distributed};
 }
 
 }  // namespace linkwork::studies

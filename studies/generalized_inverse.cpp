@@ -4,7 +4,7 @@
 namespace linkwork::studies {
 namespace {
 
-StudyResult run(StudyContext& context) {
+StudyResult run_generalized_inverse(StudyContext& context) {
   StudyResult result;
   generalized_inverse::dependent_rows(context, result);
   generalized_inverse::operation_counts(context, result);
@@ -30,7 +30,7 @@ Study generalized_inverse_study() {
            "principle by a genetic algorithm",
            "Wu1997",
            "F. Wu, doctoral thesis, University of Arizona: generalized inverses, parallel computation and genetic algorithms"},
-          run,
+          run_generalized_inverse,
           help};
 }
 

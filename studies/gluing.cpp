@@ -399,7 +399,7 @@ void four_bar(StudyContext& context, StudyResult& result) {
                          most <= 4 ? Holds::kYes : Holds::kNo, "more than in the gentle example"});
 }
 
-StudyResult run(StudyContext& context) {
+StudyResult run_gluing(StudyContext& context) {
   StudyResult result;
   gluing::stiff_integration(context, result);
   long_steps(context, result);
@@ -415,7 +415,7 @@ Study gluing_study() {
   return {{"gluing", "A gluing algorithm for modules developed apart",
            "the parallel four-bar with steps of 0.4 s: speeds, forces, iterations; which projection converges", "Tseng2001",
            "F.-C. Tseng, G. M. Hulbert: A gluing algorithm for network-distributed multibody dynamics simulation, 2001"},
-          run};
+          run_gluing};
 }
 
 }  // namespace linkwork::studies

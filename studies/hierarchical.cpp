@@ -32,7 +32,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
   return difference;
 }
 
-StudyResult run(StudyContext& context) {
+StudyResult run_hierarchical(StudyContext& context) {
   StudyResult result;
   context.progress("the ring as four modules, as two groups of two, and in one piece");
   const ModuleRun four = run_modules(ring(context, "ring_modules", "hierarchical"), context.quick ? 1 : 2);
@@ -110,7 +110,7 @@ Study hierarchical_study() {
   return {{"hierarchical", "Distributed forward dynamics by a hierarchy of subsystems",
            "a ring of four bars as four modules and as two groups of two: motion, drift, exactness", "Kasper",
            "R. Kasper, D. Vlasenko: Method for distributed forward dynamic simulations of constrained mechanical systems"},
-          run};
+          run_hierarchical};
 }
 
 }  // namespace linkwork::studies

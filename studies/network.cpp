@@ -359,7 +359,7 @@ void study(const StudyContext& context, const Mechanism& mechanism, const Scratc
   if (served) part.figures.push_back(std::move(figure));
 }
 
-StudyResult run(StudyContext& context) {
+StudyResult run_network(StudyContext& context) {
   StudyResult result;
   const Scratch scratch;
   std::vector<Mechanism> mechanisms{ready(context, "four-bar", "four_bar_modules", "four_bar_right", context.quick ? 0.2 : 1.0,
@@ -392,7 +392,7 @@ Study network_study() {
   return {{"network", "Modules on other hosts: what the delay of a network costs",
            "a four-bar, two robots and a rover with modules behind 0 to 50 ms: round trips and accuracy of the glues",
            "Tseng2001", "F.-C. Tseng, G. M. Hulbert: A gluing algorithm for network-distributed multibody dynamics simulation"},
-          run};
+          run_network};
 }
 
 }  // namespace linkwork::studies

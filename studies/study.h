@@ -18,6 +18,8 @@ namespace linkwork::studies {
 /// Not measured: a time, while the processors were not free (free_cores.h).
 enum class Holds { kYes, kPartly, kNo, kNotMeasured };
 
+inline Holds verdict(bool holds) { return holds ? Holds::kYes : Holds::kNo; }
+
 /// Differences below this share of a coordinate's range do not show in a printed figure.
 inline constexpr double kVisible = 1e-2;
 

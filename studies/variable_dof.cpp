@@ -69,8 +69,6 @@ double first_time(const Run& run, const std::string& what) {
   return at == run.summary.events.end() ? std::nan("") : at->t;
 }
 
-Holds verdict(bool holds) { return holds ? Holds::kYes : Holds::kNo; }
-
 // The thesis' own rule ----------------------------------------------------------------------------------------------------------
 
 /// The disc counts as rolling while it slips by less than a tolerance, and else is under friction against the slip, decided at
@@ -293,7 +291,7 @@ void reuse(StudyContext& context, StudyResult& result) {
   for (Figure* figure : {&slip, &speed, &x}) part.figures.push_back(std::move(*figure));
 }
 
-StudyResult run(StudyContext& context) {
+StudyResult run_variable_dof(StudyContext& context) {
   StudyResult result;
   slip_to_roll(context, result);
   driver(context, result);
@@ -307,7 +305,7 @@ Study variable_dof_study() {
   return {{"variable-dof", "Constraints that come and go",
            "slipping that ends in rolling, a friction drive with a changing ratio, and what an old inverse does to it", "Wu1997",
            "F. Wu, doctoral thesis, University of Arizona: generalized inverses, parallel computation and genetic algorithms"},
-          run};
+          run_variable_dof};
 }
 
 }  // namespace linkwork::studies

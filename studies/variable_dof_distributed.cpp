@@ -11,8 +11,6 @@ namespace {
 
 constexpr double kSame = 1e-9;  // of positions and velocities, between modules and one piece
 
-Holds verdict(bool holds) { return holds ? Holds::kYes : Holds::kNo; }
-
 /// A ready assembly solved apart, on several threads, and in one piece.
 struct Runs {
   ModuleRun apart, shared, whole;
@@ -92,7 +90,7 @@ void add_claims(Part& part, const std::string& id, const Runs& runs) {
 
 Series curve(const ModuleRun& run, const std::string& name, const std::string& column) { return {name, run["t"], run[column]}; }
 
-StudyResult run(StudyContext& context) {
+StudyResult run_variable_dof_distributed(StudyContext& context) {
   StudyResult result;
   context.progress("a train whose couplers have slack");
   const Runs train = runs_of(context, "train_modules", context.quick ? 1.0 : 3.0);
@@ -135,7 +133,7 @@ Study variable_dof_distributed_study() {
   return {{"variable-dof-distributed", "A variable number of degrees of freedom in distributed form",
            "a train with slack couplers, two arms that hand over a load, a clutch between two modules", "Kasper",
            "R. Kasper, D. Vlasenko: Method for distributed forward dynamic simulations of constrained mechanical systems"},
-          run};
+          run_variable_dof_distributed};
 }
 
 }  // namespace linkwork::studies

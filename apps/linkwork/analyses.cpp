@@ -28,10 +28,13 @@ namespace linkwork::cli {
 namespace {
 
 constexpr std::size_t kMostRows = 12;
+/// With more states than that only some modes are computed, unless more are asked for.
+constexpr int kManyStates = 400, kFewModes = 20;
 
 struct AnalysisOptions {
   ModelArgument model;
   std::optional<std::string> out, at, actuators, motion, end, every, parameters, starts, method;
+  std::optional<int> count;
   std::vector<std::string> measures;
   bool quiet = false;
 
@@ -113,14 +116,15 @@ int find_vibrations(const AnalysisOptions& options) {
   const auto model = std::make_shared<const Model>(fitted_model(spec));
   ReducedMotion motion(model);
   begin_at(options.at.value_or("equilibrium"), model, motion);
-  const LinearModel linear = linearize(motion);
-  const std::vector<Mode> modes = find_modes(motion, linear);
+  const LinearModel linear = linear_terms(motion);
+  const bool is_large = linear.A.rows() > kManyStates;
+  const std::vector<Mode> modes = find_modes(motion, linear, options.count.value_or(is_large ? kFewModes : 0));
   const ResultFolder folder(options.out, model->name + "-modes");
   write_text_file(folder / "modes.json", modes_json(modes));
   const bool has_page = write_modes_page(folder / "modes.html", spec, *model, linear, modes);
   if (!options.quiet) {
-    print("{}: {} about its {}\n", model->name, counted(static_cast<long>(modes.size()), "mode"),
-          options.at.value_or("equilibrium"));
+    print("{}: {}{} about its {}\n", model->name, options.count || is_large ? "the lowest of its modes, " : "",
+          counted(static_cast<long>(modes.size()), "mode"), options.at.value_or("equilibrium"));
     for (std::size_t i = 0; i < modes.size() && i < kMostRows; ++i) {
       std::vector<std::pair<double, std::string>> parts;
       for (const auto& [name, value] : modes[i].shape) parts.emplace_back(-std::abs(value), name);
@@ -252,12 +256,14 @@ Command modes_command(CLI::App& program) {
   CLI::App* const app = options->add_to(
       program, "modes", "Finds the natural vibrations of a model, with their shapes.",
       R"(About its equilibrium, or another state. Writes modes.json: frequencies, damping ratios and shapes, ascending; and
-modes.html, a page that moves them. Motions without stiffness have the frequency 0.
+modes.html, a page that moves them. Motions without stiffness have the frequency 0. Of models with more than 200 degrees of freedom
+these are the 20 lowest, or as many as --count says.
 
 Examples:
   linkwork modes measured_car
-  linkwork modes double_pendulum --at equilibrium)");
+  linkwork modes chain --set n=100 --count 5)");
   options->add_at(*app, "equilibrium");
+  app->add_option("--count", options->count, "only the N lowest modes")->option_text("N")->check(CLI::PositiveNumber);
   return command(app, options, find_vibrations);
 }
 
@@ -266,7 +272,8 @@ Command inverse_command(CLI::App& program) {
   CLI::App* const app = options->add_to(
       program, "inverse", "Finds the efforts of motors that make a motion happen.",
       R"(The motion is that of the model's drives, or of a file with columns t and q.<joint>. Motors are the driven joints, or those of
---actuators: if there are more than degrees of freedom, efforts are those of least squares; if fewer, it is an error.
+--actuators: if there are more than degrees of freedom, efforts are those of least squares; if fewer, it is an error. A base that
+floats and is not driven has no motors, and moves as the equations of motion make it.
 Writes inverse.csv (effort.<joint>, and the motion), which an [[input]] can read, and inverse.json.
 
 Examples:

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFooter =
+constexpr const char* kExportFooter =
     R"(Writes the model as an FMU, a file that other programs simulate: inputs are its [[input]], outputs its [[sensor]], parameters its
 [parameters]. It contains the model with all its files, and a shared object for this platform that needs nothing installed.
 
@@ -78,7 +78,7 @@ Command export_command(CLI::App& program) {
   app->add_option("-o,--out", options->out, "file to write; default: the model's name with .fmu")->option_text("FILE");
   app->add_option("--fmi", options->fmi, "version of FMI; default 2")->option_text("2|3");
   app->add_option("--type", options->types, "co-simulation, model exchange, or both; default cs,me")->option_text("cs,me");
-  app->footer(kFooter);
+  app->footer(kExportFooter);
   return {app, [options] { return export_model(*options); }};
 }
 

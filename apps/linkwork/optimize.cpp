@@ -21,7 +21,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kOptimizeFooter =
     R"text(Begins with the values that the model has. A measure is written as for 'linkwork sweep'. For final, max, min and integral of one
 position, velocity or sensor the gradient is that of 'linkwork sensitivity'; others are searched without derivatives. --method global
 first searches all of the bounds.
@@ -136,7 +136,7 @@ Command optimize_command(CLI::App& program) {
   app->add_option("--evaluations", options->evaluations, "the most runs; default 500")->option_text("N");
   app->add_option("--tolerance", options->tolerance, "of a parameter, relative to its bounds; default 1e-6")->option_text("R");
   options->common.add_to(*app, "optimize");
-  app->footer(kFooter);
+  app->footer(kOptimizeFooter);
   return {app, [options] { return perform(*options); }};
 }
 

@@ -20,7 +20,7 @@
 namespace linkwork::cli {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kSweepFooter =
     R"text(Each run is the model with other values of its parameters. --grid takes COUNT values from FROM to TO; several grids make all
 combinations. --sample draws --runs values of a distribution: normal(mean,deviation), uniform(low,high), lognormal(mean,deviation) of
 the logarithm; with grids, the same samples at each of their points. The same seed gives the same values on any machine.
@@ -161,7 +161,7 @@ Command sweep_command(CLI::App& program) {
   app->add_flag("--trajectories", options->trajectories, "keep every run whole, in runs/NUMBER");
   app->add_flag("--restart", options->restart, "begin anew even if there is an unfinished sweep to go on with");
   options->common.add_to(*app, "sweep");
-  app->footer(kFooter);
+  app->footer(kSweepFooter);
   return {app, [options] { return on_ranks("sweep", [&](Transport& world) { return perform_sweep(*options, world); }); }};
 }
 

@@ -123,7 +123,7 @@ MatX<double> state_matrix(ReducedMotion& motion) {
   return linear.A;
 }
 
-LinearModel linearize(ReducedMotion& motion, Derivatives by) {
+LinearModel linear_terms(ReducedMotion& motion, Derivatives by) {
   Response response(motion);
   const auto n = motion.size(), m = motion.input_count(), p = static_cast<int>(response.outputs().size());
   LinearModel linear;
@@ -145,63 +145,13 @@ LinearModel linearize(ReducedMotion& motion, Derivatives by) {
     for (std::size_t k = 0; k < joint.v.size(); ++k)
       linear.v.emplace_back(coordinate_name(joint, joint.kind->velocities[k]), at.v[joint.v[k]]);
   }
-  linear.eigenvalues = eigenvalues_of(linear.A);
   return linear;
 }
 
-std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear) {
-  std::vector<Mode> modes;
-  if (linear.A.rows() == 0) return modes;
-  motion.rates(motion.origin());
-  const MatX<double> follow = motion.free_directions();
-  const Eigen::EigenSolver<MatX<double>> solver(linear.A);
-  const auto np = motion.position_count(), nv = motion.velocity_count();
-  const double largest = solver.eigenvalues().cwiseAbs().maxCoeff();
-  std::vector<Eigen::Index> order;
-  for (Eigen::Index i = 0; i < linear.A.rows(); ++i)
-    if (solver.eigenvalues()[i].imag() >= 0.0) order.push_back(i);
-  std::ranges::stable_sort(order, {}, [&](Eigen::Index i) { return std::abs(solver.eigenvalues()[i]); });
-  TreeWork<double> moving(motion.model().tree);
-  update_positions(motion.model().tree, motion.evaluator().state().q.data(), moving);
-  update_poses(motion.model().tree, moving);
-  bool half_of_rigid_pair = false;  // motions without stiffness come as two eigenvalues near zero
-  for (const Eigen::Index i : order) {
-    const std::complex<double> value = solver.eigenvalues()[i];
-    const Eigen::VectorXcd vector = solver.eigenvectors().col(i);
-    const bool rigid = std::abs(value) < 1e-6 * std::max(1.0, largest);
-    if (rigid && value.imag() == 0.0) {
-      half_of_rigid_pair = !half_of_rigid_pair;
-      if (!half_of_rigid_pair) continue;
-    }
-    // Of a vibration the velocities are value times the positions; those are there for coordinates on which only velocities
-    // depend.
-    Eigen::VectorXcd shape = follow * vector.segment(np, nv);
-    if (rigid) shape = follow * vector.head(std::min(np, nv)).eval();
-    const double size = shape.cwiseAbs().maxCoeff();
-    if (!(size > 0.0)) continue;  // of the user's states alone
-    Eigen::Index at = 0;
-    shape.cwiseAbs().maxCoeff(&at);
-    shape /= shape[at];
-    Mode mode{rigid ? 0.0 : std::abs(value) / (2.0 * std::numbers::pi), rigid ? 0.0 : -value.real() / std::abs(value), {}};
-    for (const Body& body : motion.model().bodies) {
-      if (body.node == 0) continue;
-      Mode::BodyShape moves{body.name, Eigen::Vector3cd::Zero(), Eigen::Vector3cd::Zero()};
-      for (const bool imaginary : {false, true}) {
-        const VecX<double> v = imaginary ? VecX<double>(shape.imag()) : VecX<double>(shape.real());
-        update_velocities(motion.model().tree, v.data(), moving);
-        const NodeWork<double>& node = moving[body.node];
-        const Mat3<double>& R = moving.X_WN[static_cast<std::size_t>(body.node)].R;
-        const std::complex<double> unit = imaginary ? std::complex<double>(0.0, 1.0) : std::complex<double>(1.0, 0.0);
-        moves.moves += unit * (R * (node.v + node.w.cross(body.X_NB.p))).cast<std::complex<double>>();
-        moves.turns += unit * (R * node.w).cast<std::complex<double>>();
-      }
-      mode.bodies.push_back(std::move(moves));
-    }
-    for (Eigen::Index c = 0; c < shape.size(); ++c)
-      mode.shape.emplace_back("q." + motion.model().velocity_name(static_cast<int>(c)), shape[c]);
-    modes.push_back(std::move(mode));
-  }
-  return modes;
+LinearModel linearize(ReducedMotion& motion, Derivatives by) {
+  LinearModel linear = linear_terms(motion, by);
+  linear.eigenvalues = eigenvalues_of(linear.A);
+  return linear;
 }
 
 }  // namespace linkwork

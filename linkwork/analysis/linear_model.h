@@ -11,11 +11,13 @@ namespace linkwork {
 /// central differences of fourth order along states that meet the constraints, with errors near 1e-11 of the largest terms.
 enum class Derivatives { kExact, kDifferences };
 LinearModel linearize(ReducedMotion& motion, Derivatives by = Derivatives::kExact);
+/// The same without eigenvalues.
+LinearModel linear_terms(ReducedMotion& motion, Derivatives by = Derivatives::kExact);
 
 /// Its A alone.
 MatX<double> state_matrix(ReducedMotion& motion);
 
-/// Of a linear model about rest: one of each pair of eigenvalues, ascending.
-std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear);
+/// Of a linear model about rest: one of each pair of eigenvalues, ascending. With a count, the lowest so many, by iteration.
+std::vector<Mode> find_modes(ReducedMotion& motion, const LinearModel& linear, int count = 0);
 
 }  // namespace linkwork

@@ -1,6 +1,7 @@
 #include <Eigen/LU>
 
 #include "linkwork/analysis/reduced_motion.h"
+#include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork {
 
@@ -9,7 +10,8 @@ AccelerationDerivatives& ReducedMotion::derivatives() {
   if (!derivatives_) derivatives_ = std::make_unique<AccelerationDerivatives>(model());
   rates(origin_);
   evaluator_.refresh();
-  derivatives_->compute(evaluator_.system(), evaluator_.solution());
+  if (const Status status = derivatives_->compute(evaluator_.system(), evaluator_.solution()); !status.ok())
+    throw SimulationError(status.trouble);
   derivatives_known_ = true;
   return *derivatives_;
 }

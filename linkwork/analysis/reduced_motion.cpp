@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/analysis/joint_parts.h"
 #include "linkwork/linalg/coordinate_partition.h"
 #include "linkwork/simulation/simulation_error.h"
 #include "linkwork/spatial/so3.h"
@@ -14,15 +15,6 @@
 namespace linkwork {
 
 namespace {
-
-/// Calls visit(first position of the quaternion, first of its angular velocities) for every joint that turns in space.
-template <class Visit>
-void for_each_turn(const Tree& tree, Visit visit) {
-  for (const Node& node : tree.nodes) {
-    if (node.kind == NodeKind::kSpherical) visit(node.q, node.v);
-    if (node.kind == NodeKind::kFree) visit(node.q + 3, node.v + 3);
-  }
-}
 
 /// The place in q of the position whose rate is the given velocity; -1 where a joint turns in space.
 int position_of(const Tree& tree, int v) {
@@ -33,10 +25,6 @@ int position_of(const Tree& tree, int v) {
     if (v >= node.v && v < node.v + simple) return node.q + v - node.v;
   }
   return -1;
-}
-
-Mat3<double> rotation(const VecX<double>& q, int first) {
-  return Eigen::Quaterniond(q[first], q[first + 1], q[first + 2], q[first + 3]).normalized().toRotationMatrix();
 }
 
 }  // namespace
@@ -142,16 +130,7 @@ VecX<double> ReducedMotion::steps() const {
 }
 
 VecX<double> ReducedMotion::displacement(const State& state) const {
-  const Tree& tree = model().tree;
-  VecX<double> d(tree.nv);
-  for (const Node& node : tree.nodes) {
-    const int simple = node.kind == NodeKind::kSpherical ? 0
-                       : node.kind == NodeKind::kFree    ? 3
-                                                         : linkwork::velocity_count(node.kind);
-    for (int k = 0; k < simple; ++k) d[node.v + k] = state.q[node.q + k] - base_.q[node.q + k];
-  }
-  for_each_turn(tree, [&](int q, int v) { d.segment<3>(v) = so3_log(rotation(base_.q, q).transpose() * rotation(state.q, q)); });
-  return d;
+  return linkwork::displacement(model().tree, base_.q, state.q);
 }
 
 const State& ReducedMotion::state_at(const VecX<double>& x) {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "linkwork/analysis/acceleration_derivatives.h"
 #include "linkwork/analysis/evaluator.h"
+#include "linkwork/dynamics/acceleration_derivatives.h"
 
 namespace linkwork {
 

@@ -4,7 +4,9 @@
 #include <Eigen/SVD>
 #include <algorithm>
 
+#include "linkwork/analysis/joint_parts.h"
 #include "linkwork/simulation/assembly.h"
+#include "linkwork/simulation/simulation_error.h"
 #include "linkwork/spatial/so3.h"
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/rnea.h"
@@ -12,16 +14,6 @@
 namespace linkwork {
 
 namespace {
-
-/// Calls simple(first position, first velocity, count) and turn(first of the quaternion, first angular velocity) for all joints.
-template <class Simple, class Turn>
-void for_each_part(const Tree& tree, Simple simple, Turn turn) {
-  for (const Node& node : tree.nodes) {
-    const int turns = velocity_count(node.kind) >= 3 ? 3 : 0, others = velocity_count(node.kind) - turns;
-    if (others > 0) simple(node.q, node.v, others);
-    if (turns > 0) turn(node.q + others, node.v + others);
-  }
-}
 
 /// Matrices of w -> q w / 2 and of q -> q w / 2, on (w, x, y, z).
 Eigen::Matrix<double, 4, 3> by_turn(const double* q) {
@@ -33,10 +25,6 @@ Eigen::Matrix4d by_quaternion(const double* w) {
   Eigen::Matrix4d m;
   m << 0, -w[0], -w[1], -w[2], w[0], 0, w[2], -w[1], w[1], -w[2], 0, w[0], w[2], w[1], -w[0], 0;
   return 0.5 * m;
-}
-
-Mat3<double> rotation(const VecX<double>& q, int first) {
-  return Eigen::Quaterniond(q[first], q[first + 1], q[first + 2], q[first + 3]).normalized().toRotationMatrix();
 }
 
 MatX<double> pseudo_inverse(const MatX<double>& A) {
@@ -88,10 +76,7 @@ MatX<double> SensitivitySteps::flattening(const State& at) const {
 
 VecX<double> SensitivitySteps::difference(const State& from, const State& to) const {
   VecX<double> d(2 * nv_ + nz_);
-  for_each_part(
-      evaluator_.model().tree,
-      [&](int q, int v, int count) { d.segment(v, count) = to.q.segment(q, count) - from.q.segment(q, count); },
-      [&](int q, int v) { d.segment<3>(v) = so3_log(rotation(from.q, q).transpose() * rotation(to.q, q)); });
+  d.head(nv_) = displacement(evaluator_.model().tree, from.q, to.q);
   d.segment(nv_, nv_) = to.v - from.v;
   if (nz_ > 0) d.tail(nz_) = to.z.head(nz_) - from.z.head(nz_);
   return d;
@@ -110,7 +95,8 @@ void SensitivitySteps::evaluate(const State& state, const Modes& modes, const st
   evaluator_.system().set_memory(memory);
   evaluator_.evaluate(state, std::map<std::string, double>());
   evaluator_.refresh();
-  derivatives_.compute(evaluator_.system(), evaluator_.solution());
+  if (const Status status = derivatives_.compute(evaluator_.system(), evaluator_.solution()); !status.ok())
+    throw SimulationError(status.trouble);
   for (std::size_t k = 0; k < variations_.size(); ++k) {
     if (variations_[k].of_start) continue;
     for (const std::unique_ptr<System>& system : systems_[k]) {

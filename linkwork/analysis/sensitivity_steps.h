@@ -4,9 +4,9 @@
 #include <optional>
 #include <vector>
 
-#include "linkwork/analysis/acceleration_derivatives.h"
 #include "linkwork/analysis/evaluator.h"
 #include "linkwork/analysis/variation.h"
+#include "linkwork/dynamics/acceleration_derivatives.h"
 #include "linkwork/integrators/tableau.h"
 
 namespace linkwork {

@@ -14,6 +14,12 @@ namespace {
 /// Up to this many coordinates the matrices are taken for full, whatever depends on what.
 constexpr int kFullUpTo = 40;
 
+/// Exact derivatives take about as long as the differences of so many groups of coordinates, and fill matrices.
+constexpr int kWorthFrom = 3, kDenseUpTo = 1000;
+
+/// Dry friction follows loads that are found for a whole step.
+bool is_differentiable(const Model& model) { return MotionGradient::is_exact(model) && model.frictions.empty(); }
+
 /// Sensors may look at velocities too.
 bool depends_on_velocity(const BoundExpression& expression) {
   using Kind = Variable::Kind;
@@ -85,6 +91,8 @@ MotionResidual::MotionResidual(const Model& model)
   has_forces_ = has_velocity_forces_ || model.row_count() > 0 || !model.springs.empty() || !model.joint_forces.empty() ||
                 !model.wrenches.empty() || !model.bushings.empty() ||
                 std::ranges::any_of(model.joints, [](const Joint& j) { return j.stiffness != 0.0; });
+  if (has_forces_ && std::ssize(groups_) >= kWorthFrom && model.tree.nv <= kDenseUpTo && is_differentiable(model))
+    gradient_ = std::make_unique<MotionGradient>(model);
 }
 
 std::vector<std::pair<int, int>> MotionResidual::force_pattern(const Model& model) const {
@@ -174,17 +182,44 @@ void MotionResidual::evaluate_forces(System& system, const State& state, const V
   force += system.work().tau;
 }
 
-void MotionResidual::set_exact_part(System& system, const State& state, const VecX<double>& vdot, Linearization& at) {
+void MotionResidual::take_patterns(Linearization& at) const {
   if (at.K.nonZeros() != square_.nonZeros() || at.A.nonZeros() != rows_.nonZeros() || at.K.cols() != square_.cols()) {
     at.K = at.D = at.M = square_;
     at.A = at.G = rows_;
   }
   for (SparseMatrix* matrix : {&at.K, &at.D, &at.M, &at.A, &at.G}) set_zero(*matrix);
-  system.update(state);
-  inertial_.compute(system.tree(), system.work(), state.v, vdot, at.K, at.D, at.M);
+}
+
+void MotionResidual::add_jacobian(System& system, SparseMatrix& A) {
   const ConstraintTerms& terms = system.terms();
   for (std::size_t g = 0; g < terms.groups.size(); ++g)
-    terms.groups[g].add_rows_to(system.tree(), system.work(), terms.first_rows[g], at.A);
+    terms.groups[g].add_rows_to(system.tree(), system.work(), terms.first_rows[g], A);
+}
+
+void MotionResidual::set_exact_part(System& system, const State& state, const VecX<double>& vdot, Linearization& at) {
+  take_patterns(at);
+  system.update(state);
+  inertial_.compute(system.tree(), system.work(), state.v, vdot, at.K, at.D, at.M);
+  add_jacobian(system, at.A);
+}
+
+static void take_entries(const auto& from, SparseMatrix& to) {
+  for (int c = 0; c < static_cast<int>(to.cols()); ++c)
+    for (SparseMatrix::InnerIterator entry(to, c); entry; ++entry) entry.valueRef() = from(entry.row(), c);
+}
+
+void MotionResidual::differentiate(System& system, const State& state, const VecX<double>& vdot, const VecX<double>& lambda,
+                                   Linearization& at) {
+  take_patterns(at);
+  system.update(state);
+  system.update_forces();
+  gradient_->compute(system, vdot, lambda);
+  const int nv = gradient_->first_velocity();
+  take_entries(gradient_->force().leftCols(nv), at.K);
+  take_entries(gradient_->force().middleCols(nv, nv), at.D);
+  take_entries(gradient_->mass(), at.M);
+  take_entries(gradient_->rate().leftCols(nv), at.G);
+  add_jacobian(system, at.A);
 }
 
 void MotionResidual::difference(System& system, const State& state, const VecX<double>& lambda, const std::vector<int>& group,
@@ -219,6 +254,10 @@ void MotionResidual::difference(System& system, const State& state, const VecX<d
 
 int MotionResidual::linearize(System& system, const State& state, const VecX<double>& vdot, const VecX<double>& lambda,
                               Linearization& at) {
+  if (gradient_) {
+    differentiate(system, state, vdot, lambda, at);
+    return 1;
+  }
   set_exact_part(system, state, vdot, at);
   if (!has_forces_) return 1;
   int evaluations = 1;

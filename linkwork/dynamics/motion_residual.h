@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+
+#include "linkwork/dynamics/motion_gradient.h"
 #include "linkwork/dynamics/system.h"
 #include "linkwork/linalg/sparse_matrix.h"
 #include "linkwork/tree/rnea_derivatives.h"
@@ -19,13 +22,17 @@ class MotionResidual {
 
   /// The system is then up to date with the state, and has phi and A v - u; the multipliers' forces stand among the applied ones.
   void evaluate(System& system, const State& state, const VecX<double>& vdot, const VecX<double>& lambda, VecX<double>& r);
-  /// Inertial terms and A by exact differentiation; applied and constraint forces, and G, by central differences over groups of
-  /// coordinates that do not meet in any force. Returns how often the forces were evaluated.
+  /// Exact derivatives (MotionGradient). Inertial terms and A are so in any case; applied and constraint forces, and G, are taken
+  /// by central differences over groups of coordinates that do not meet in any force, where these groups are so few that this is
+  /// cheaper, or where forces are not known to be differentiable. Returns how often the forces were evaluated.
   int linearize(System& system, const State& state, const VecX<double>& vdot, const VecX<double>& lambda, Linearization& at);
 
  private:
   std::vector<std::pair<int, int>> force_pattern(const Model& model) const;
   void make_patterns(const Model& model);
+  void differentiate(System& system, const State& state, const VecX<double>& vdot, const VecX<double>& lambda, Linearization& at);
+  void take_patterns(Linearization& at) const;
+  static void add_jacobian(System& system, SparseMatrix& A);
   void evaluate_forces(System& system, const State& state, const VecX<double>& lambda, VecX<double>& force);
   void add_multipliers(System& system, const VecX<double>& lambda) const;
   void set_exact_part(System& system, const State& state, const VecX<double>& vdot, Linearization& at);
@@ -33,7 +40,8 @@ class MotionResidual {
                   Linearization& at);
 
   InverseDynamicsDerivatives inertial_;
-  SparseMatrix square_, rows_;  // patterns, values unused
+  std::unique_ptr<MotionGradient> gradient_;  // if it is used
+  SparseMatrix square_, rows_;                // patterns, values unused
   std::vector<std::vector<int>> groups_;
   bool has_forces_ = false;
   bool has_velocity_forces_ = false;

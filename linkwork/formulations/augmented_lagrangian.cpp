@@ -8,7 +8,7 @@ namespace linkwork {
 
 namespace {
 
-constexpr const char* kName = "augmented-lagrangian";
+constexpr const char* kAugmentedLagrangian = "augmented-lagrangian";
 constexpr int kUsualIterations = 20;
 
 struct Penalty {
@@ -44,7 +44,7 @@ class AugmentedLagrangian : public Formulation {
     if (m_ == 0) return {};
     solution.inconsistency = solution.rank.rank == m_ ? 0.0 : error_.cwiseAbs().maxCoeff();
     // Who limits iterations, or feeds errors back, asks for something else than the exact solution.
-    return limited_ || penalty_.omega > 0.0 ? Status{} : terms_.verify(system, kName, solution);
+    return limited_ || penalty_.omega > 0.0 ? Status{} : terms_.verify(system, kAugmentedLagrangian, solution);
   }
 
  private:
@@ -103,7 +103,7 @@ class AugmentedLagrangian : public Formulation {
 }  // namespace
 
 CatalogEntry<Formulation> augmented_lagrangian_formulation() {
-  return {{kName,
+  return {{kAugmentedLagrangian,
            "penalties made exact by iterating on the multipliers; takes redundant rows and singular positions",
            "Bayo1988",
            {{"alpha", 1e4, "penalty to begin with, relative to the masses"},
@@ -113,7 +113,7 @@ CatalogEntry<Formulation> augmented_lagrangian_formulation() {
             {"xi", 1.0, "damping ratio of that feedback"}}},
           [](const Model& model, const Options& options) {
             const auto in = [&](const char* name, double least, double most) {
-              return option_between(options, kName, name, least, most);
+              return option_between(options, kAugmentedLagrangian, name, least, most);
             };
             return std::make_unique<AugmentedLagrangian>(
                 model, Penalty{in("alpha", 1.0, 1e12), static_cast<int>(in("iterations", 1.0, 1e4)), in("tolerance", 0.0, 1.0),

@@ -8,7 +8,7 @@ namespace linkwork {
 
 namespace {
 
-constexpr const char* kName = "proximal";
+constexpr const char* kProximal = "proximal";
 
 /// (1)  M = L L', a_f = M^-1 (tau - c), G = A M^-1 A', r = b - A vdot from vdot = a_f, rows in units of their scale
 /// (2)  lambda <- lambda + (G + 1/alpha)^-1 (r - G lambda), from 0
@@ -22,7 +22,7 @@ class Proximal : public Formulation {
       : m_(model.row_count()), alpha_(alpha), iterations_(iterations), tolerance_(tolerance) {}
 
   Status solve(System& system, Solution& solution) override {
-    if (Status status = terms_.update_factored(system, kName); !status.ok()) return status;
+    if (Status status = terms_.update_factored(system, kProximal); !status.ok()) return status;
     solution.vdot = terms_.force();
     terms_.mass().solveInPlace(solution.vdot);
     if (m_ == 0) return {};
@@ -50,7 +50,7 @@ class Proximal : public Formulation {
       solution.lambda += lambda_.cwiseProduct(terms_.row_unit());
     }
     solution.inconsistency = solution.rank.rank == m_ ? 0.0 : rhs_.cwiseProduct(terms_.scale().cwiseSqrt()).cwiseAbs().maxCoeff();
-    return terms_.verify(system, kName, solution);
+    return terms_.verify(system, kProximal, solution);
   }
 
  private:
@@ -91,7 +91,7 @@ class Proximal : public Formulation {
 }  // namespace
 
 CatalogEntry<Formulation> proximal_formulation() {
-  return {{kName,
+  return {{kProximal,
            "regularized Schur complement with proximal iterations; takes redundant rows without a rank decision",
            "Carpentier2021",
            {{"alpha", 1e6, "inverse of the regularization to begin with, relative to the masses"},
@@ -99,7 +99,7 @@ CatalogEntry<Formulation> proximal_formulation() {
             {"tolerance", 1e-14, "relative error of the constraints at which iterations end"}}},
           [](const Model& model, const Options& options) {
             const auto in = [&](const char* name, double least, double most) {
-              return option_between(options, kName, name, least, most);
+              return option_between(options, kProximal, name, least, most);
             };
             return std::make_unique<Proximal>(model, in("alpha", 1.0, 1e12), static_cast<int>(in("iterations", 1.0, 1e4)),
                                               in("tolerance", 0.0, 1.0));

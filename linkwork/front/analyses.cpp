@@ -23,10 +23,11 @@ LinearModel linearize(const Mechanism& mechanism, const std::string& at) {
   return linearize(motion);
 }
 
-std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at) {
+std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at, int count) {
+  if (count < 0) throw InputError({}, fmt::format("the count of modes is {}", count), "a positive number, or 0 for all");
   ReducedMotion motion(mechanism.model());
   begin_at(at, mechanism.model(), motion);
-  return find_modes(motion, linearize(motion));
+  return find_modes(motion, linear_terms(motion), count);
 }
 
 InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators, const std::filesystem::path& motion,

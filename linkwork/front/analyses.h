@@ -15,7 +15,8 @@ Equilibrium equilibrium(const Mechanism& mechanism);
 /// Small motions about "start", "equilibrium", a "steady" motion with the velocities of the start, or a time of its motion,
 /// "0.5". Throws SimulationError if it cannot be reached.
 LinearModel linearize(const Mechanism& mechanism, const std::string& at = "start");
-std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at = "equilibrium");
+/// With a count, the lowest so many.
+std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at = "equilibrium", int count = 0);
 /// The efforts of actuators (empty: the driven joints) along the motion of the drives; with a file, of the motion in it. Of the
 /// options `end` and `every` count. Throws InputError if they cannot drive it.
 InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators = {},

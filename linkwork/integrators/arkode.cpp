@@ -35,7 +35,8 @@ class Arkode : public SundialsIntegrator {
     ARKStepSetTableName(solver_, tables[order_ - 2], "ARKODE_ERK_NONE");
     if (max_step() > 0.0) ARKStepSetMaxStep(solver_, max_step());
     make_linear_solver([&](auto linear, auto matrix) { ARKStepSetLinearSolver(solver_, linear, matrix); },
-                       [&](auto set_up, auto solve) { ARKStepSetPreconditioner(solver_, set_up, solve); });
+                       [&](auto set_up, auto solve) { ARKStepSetPreconditioner(solver_, set_up, solve); },
+                       [&](auto jacobian) { ARKStepSetJacFn(solver_, jacobian); });
     if (has_constraints()) ARKStepSetPostprocessStepFn(solver_, put_back);
   }
 

@@ -45,7 +45,8 @@ class Cvode : public SundialsIntegrator {
       return;
     }
     make_linear_solver([&](auto linear, auto matrix) { CVodeSetLinearSolver(solver_, linear, matrix); },
-                       [&](auto set_up, auto solve) { CVodeSetPreconditioner(solver_, set_up, solve); });
+                       [&](auto set_up, auto solve) { CVodeSetPreconditioner(solver_, set_up, solve); },
+                       [&](auto jacobian) { CVodeSetJacFn(solver_, jacobian); });
     if (!has_constraints()) return;
     CVodeSetProjFn(solver_, correction);
     CVodeSetProjErrEst(solver_, SUNFALSE);

@@ -70,6 +70,7 @@ void SundialsIntegrator::begin_at(const Moment& from, const VecX<double>& rates)
   }
   N_VConst(0.0, y_.get());
   state_in(y_.get()) = from.y;
+  begin_time_ = from.t;
   begin(from.t, rates);
   made_ = true;
   interrupted_ = false;
@@ -144,10 +145,10 @@ int SundialsIntegrator::project(double t, N_Vector y) {
   return 0;
 }
 
-/// Dense up to a size, then iterative and free of matrices (GMRES). The latter for shared equations in any case, with their
-/// Jacobian as its preconditioner.
+/// Dense up to a size, to a larger one with exact derivatives, then iterative and free of matrices (GMRES). The latter for shared
+/// equations in any case, with their Jacobian as its preconditioner.
 void SundialsIntegrator::choose_linear_solver() {
-  constexpr sunindextype kDenseUpTo = 300;
+  constexpr sunindextype kDenseUpTo = 300, kExactUpTo = 1200;
   constexpr int kDirections = 30;
   const sunindextype size = N_VGetLength(y());
   if (shared_) {
@@ -155,9 +156,35 @@ void SundialsIntegrator::choose_linear_solver() {
     linear_.reset(SUNLinSol_SPGMR(y(), SUN_PREC_LEFT, kDirections, context()));
     return;
   }
-  matrix_.reset(size <= kDenseUpTo ? SUNDenseMatrix(size, size, context()) : nullptr);
+  if (size <= kExactUpTo) choose_derivatives();
+  const bool dense = size <= kDenseUpTo || rate_jacobian_;
+  matrix_.reset(dense ? SUNDenseMatrix(size, size, context()) : nullptr);
   linear_.reset(matrix_ ? SUNLinSol_Dense(y(), matrix_.get(), context())
                         : SUNLinSol_SPGMR(y(), SUN_PREC_NONE, kDirections, context()));
+}
+
+/// Exact ones from a number of unknowns on where they are cheaper than differences, and only if the equations, as they are at
+/// the moment, have no other derivatives.
+void SundialsIntegrator::choose_derivatives() {
+  constexpr int kWorthFrom = 12;
+  rate_jacobian_.reset();
+  EquationsOfMotion* const equations = equations_->equations_of_motion();
+  if (equations == nullptr || size() < kWorthFrom || size() != state_size_ || !RateJacobian::is_known(*model_)) return;
+  auto exact = std::make_unique<RateJacobian>(*model_);
+  const Moment at{begin_time_, state_in(y())};
+  MatX<double> J(size(), size());
+  if (exact->compute(*equations, at, J).ok() && exact->agrees(*equations, at, J)) rate_jacobian_ = std::move(exact);
+}
+
+int SundialsIntegrator::exact_jacobian(realtype t, N_Vector y, N_Vector, SUNMatrix to, void* user_data, N_Vector, N_Vector,
+                                       N_Vector) {
+  SundialsIntegrator& self = *static_cast<SundialsIntegrator*>(user_data);
+  self.at_.t = t;
+  self.at_.y = self.state_in(y);
+  Eigen::Map<MatX<double>> J(SM_DATA_D(to), self.size(), self.size());
+  const Status status = self.rate_jacobian_->compute(*self.equations_->equations_of_motion(), self.at_, J);
+  if (!status.ok()) self.trouble_ = status.trouble;
+  return status.ok() ? 0 : 1;
 }
 
 int SundialsIntegrator::set_up_preconditioner(realtype t, N_Vector y, N_Vector rates, booleantype usable, booleantype* updated,

@@ -12,6 +12,7 @@
 
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/integrator.h"
+#include "linkwork/dynamics/rate_jacobian.h"
 #include "linkwork/integrators/shared_jacobian.h"
 
 namespace linkwork {
@@ -50,7 +51,7 @@ class SundialsIntegrator : public Integrator {
  protected:
   /// The next step begins anew, whatever the state is.
   void begin_anew() { interrupted_ = true; }
-  /// Makes the solver, or starts it anew, from y() at time t.
+  /// Makes the solver, or starts it anew, from y() at time t. Linear solvers are made for the equations as they are then.
   virtual void begin(double t, const VecX<double>& rates) = 0;
   /// One step from where it is, not beyond `stop`; y() and t are then where it got. A negative return value is a failure.
   virtual int advance(double stop, double& t) = 0;
@@ -76,13 +77,14 @@ class SundialsIntegrator : public Integrator {
   double max_step() const { return std::isfinite(settings_.max_step) ? settings_.max_step : 0.0; }
   /// Whether there is something to project onto.
   bool has_constraints() const { return shared_ || model_->row_count() > 0 || nq_ != nv_; }
-  /// Makes the linear solver of an implicit method, and tells it to the solver by attach(linear, matrix) and, if the equation is
-  /// shared, by precondition(setup, solve).
-  template <class Attach, class Precondition>
-  void make_linear_solver(Attach attach, Precondition precondition) {
+  /// Makes the linear solver of an implicit method, and tells it to the solver by attach(linear, matrix); if the equation is
+  /// shared, by precondition(setup, solve); and if exact derivatives are to be had, by differentiate(jacobian).
+  template <class Attach, class Precondition, class Differentiate>
+  void make_linear_solver(Attach attach, Precondition precondition, Differentiate differentiate) {
     choose_linear_solver();
     attach(linear_.get(), matrix_.get());
     if (jacobian_) precondition(set_up_preconditioner, precondition_by_jacobian);
+    if (rate_jacobian_) differentiate(exact_jacobian);
   }
 
   const Model& model() const { return *model_; }
@@ -100,6 +102,8 @@ class SundialsIntegrator : public Integrator {
   /// Of y: the work done, which is no matter of step control.
   bool is_passive(int i) const { return shared_ ? passive_[static_cast<std::size_t>(i)] != 0 : i == nq_ + nv_; }
   void choose_linear_solver();
+  void choose_derivatives();
+  static int exact_jacobian(realtype t, N_Vector y, N_Vector rates, SUNMatrix to, void* user_data, N_Vector, N_Vector, N_Vector);
   static int set_up_preconditioner(realtype t, N_Vector y, N_Vector rates, booleantype usable, booleantype* updated,
                                    realtype gamma, void* user_data);
   static int precondition_by_jacobian(realtype t, N_Vector y, N_Vector rates, N_Vector r, N_Vector z, realtype gamma,
@@ -121,10 +125,11 @@ class SundialsIntegrator : public Integrator {
   OwnedMatrix matrix_;
   OwnedLinearSolver linear_;
   std::unique_ptr<SharedJacobian> jacobian_;
+  std::unique_ptr<RateJacobian> rate_jacobian_;
   Moment at_;
   VecX<double> rates_;
   VecX<double> left_;  // as the last step left it
-  double step_start_ = 0.0, step_end_ = 0.0;
+  double begin_time_ = 0.0, step_start_ = 0.0, step_end_ = 0.0;
   bool made_ = false, interrupted_ = false;
   std::string trouble_;
   long rejected_before_ = 0;  // before it last began anew

@@ -14,7 +14,7 @@ namespace linkwork {
 
 namespace {
 
-enum Head { kTrouble, kPosition, kVelocity, kSpeed, kHeadSize };
+enum BoardHead { kBoardTrouble, kBoardPosition, kBoardVelocity, kBoardSpeed, kBoardHeadSize };
 constexpr int kMotionSize = 18;
 
 }  // namespace
@@ -135,7 +135,7 @@ PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop
   for (const ModulePlan& module : plan.modules) motion_.emplace_back(at(module.port_count));
   int size = 0;
   for (int rank = 0; rank < workshop.transport().size(); ++rank) {
-    size += kHeadSize;
+    size += kBoardHeadSize;
     for (int leaf = workshop.placement().begin(rank); leaf < workshop.placement().end(rank); ++leaf)
       size += kMotionSize * plan.modules[at(leaves_[at(leaf)])].port_count;
     ends_.push_back(size);
@@ -146,14 +146,14 @@ PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop
 Status PortBoard::exchange(AssemblyErrors& errors) {
   errors = {};
   double* const head = &message_[at(workshop_.rank() == 0 ? 0 : ends_[at(workshop_.rank() - 1)])];
-  std::fill_n(head, +kHeadSize, 0.0);
-  head[kTrouble] = workshop_.trouble().empty() ? 0.0 : 1.0;
-  double* to = head + kHeadSize;
+  std::fill_n(head, +kBoardHeadSize, 0.0);
+  head[kBoardTrouble] = workshop_.trouble().empty() ? 0.0 : 1.0;
+  double* to = head + kBoardHeadSize;
   for (WorkingModule& module : workshop_.modules()) {
     const ModuleErrors own = module.module->errors();
-    head[kPosition] = std::max(head[kPosition], own.position);
-    head[kVelocity] = std::max(head[kVelocity], own.velocity);
-    head[kSpeed] = std::max(head[kSpeed], own.speed);
+    head[kBoardPosition] = std::max(head[kBoardPosition], own.position);
+    head[kBoardVelocity] = std::max(head[kBoardVelocity], own.velocity);
+    head[kBoardSpeed] = std::max(head[kBoardSpeed], own.speed);
     for (const PortMotion& motion : module.motion) {
       to = std::copy_n(motion.R.data(), 9, to);
       to = std::copy_n(motion.p.data(), 3, to);
@@ -165,11 +165,11 @@ Status PortBoard::exchange(AssemblyErrors& errors) {
   bool trouble = false;
   const double* from = message_.data();
   for (int rank = 0; rank < workshop_.transport().size(); ++rank) {
-    trouble = trouble || from[kTrouble] != 0.0;
-    errors.position = std::max(errors.position, from[kPosition]);
-    errors.velocity = std::max(errors.velocity, from[kVelocity]);
-    errors.speed = std::max(errors.speed, from[kSpeed]);
-    from += kHeadSize;
+    trouble = trouble || from[kBoardTrouble] != 0.0;
+    errors.position = std::max(errors.position, from[kBoardPosition]);
+    errors.velocity = std::max(errors.velocity, from[kBoardVelocity]);
+    errors.speed = std::max(errors.speed, from[kBoardSpeed]);
+    from += kBoardHeadSize;
     for (int leaf = workshop_.placement().begin(rank); leaf < workshop_.placement().end(rank); ++leaf)
       for (PortMotion& motion : motion_[at(leaves_[at(leaf)])]) {
         std::copy_n(from, 9, motion.R.data());

@@ -202,7 +202,7 @@ class DesignFit {
 
   /// Further positions along the motions that are left: there and back, in as many directions as it takes.
   void walk(const State& start) {
-    constexpr int kSteps = 6;
+    constexpr int kSteps = 24, kEvery = 4;  // about half a turn: what a design lacks may show far from the start only
     constexpr double kStep = 0.12;
     rows_->look_at(start);
     const Eigen::Index freedom = model_->tree.nv - rank_;
@@ -224,7 +224,7 @@ class DesignFit {
           rows_->move(step, state);
           settle(state, 20);
           if (rows_->rank(kRounded) != rank_ || rows_->largest() > 10.0 * tolerance()) break;
-          if (k % 2 == 1) samples_.push_back(state);
+          if (k % kEvery == kEvery - 1) samples_.push_back(state);
           before = step;
         }
       }
@@ -233,8 +233,10 @@ class DesignFit {
 
   /// Newton's method: the contradictions at all samples vanish with the smallest displacements of frames that do it.
   bool fit() {
-    constexpr int kIterations = 12;
-    constexpr double kCertain = 2e-4;  // what conditions have at least; what is below comes of the contradictions themselves
+    constexpr int kIterations = 20, kSlow = 6;
+    // What conditions have at least. What is below comes of the contradictions themselves, as long as there are any, or of
+    // rounding: designs such as Bricard's have conditions of second order, which show when the others are met.
+    constexpr double kNoise = 3.0, kLeast = 1e-8;
     double before = std::numeric_limits<double>::infinity();
     for (int i = 0; i < kIterations; ++i) {
       const Eigen::Index slots = 2 * (std::ssize(spec_.joints) + std::ssize(spec_.closures));
@@ -261,10 +263,10 @@ class DesignFit {
           for (const bool b : {false, true}) place(slot_of(closure) + b, rows_->by_closure(closure, b));
       }
       if (largest < kClosed) return true;
-      if (!(largest < 0.5 * before) && i > 3) return false;
+      if (!(largest < 0.5 * before) && i > kSlow) return false;
       before = largest;
       Eigen::BDCSVD<MatX<double>> svd(B, Eigen::ComputeThinU | Eigen::ComputeThinV);
-      svd.setThreshold(kCertain);
+      svd.setThreshold(std::max(kLeast, kNoise * largest));
       displace_frames(-svd.solve(error));
     }
     return false;

@@ -10,6 +10,9 @@ namespace linkwork {
 
 namespace {
 
+/// Motions that are less than this share of their terms come of rounding where no force could change them.
+constexpr double kNothing = 1e-7;
+
 /// By coordinate. Those that move no inertia of their own (a slender rod about its axis, in FA) only follow others.
 VecX<double> inverse_inertias(System& system) {
   constexpr double kNone = 1e-14;
@@ -109,6 +112,11 @@ double ContactProblem::mobility(const System& system, int row) {
   return bounds.row(row).cwiseAbs2().dot(inverse_inertias(system_));
 }
 
+/// Whether other constraints alone decide how the line moves, as in a joint that cannot move, or that a drive moves.
+bool ContactProblem::vanishes(Eigen::Index line) const {
+  return !is_independent(A_.row(line).dot(R_.col(line)), scale_[lines_[static_cast<std::size_t>(line)].row]);
+}
+
 Eigen::Vector2d ContactProblem::free_motion(std::size_t p) const {
   Eigen::Vector2d across = Eigen::Vector2d::Zero();
   const DryFriction* f = friction(points_[p]);
@@ -163,8 +171,10 @@ bool ContactProblem::solve_forces(const VecX<double>& vdot, const VecX<double>& 
   const VecX<double> free = vdot + known_;
   for (Eigen::Index i = 0; i < count; ++i) {
     const Line& line = lines_[static_cast<std::size_t>(i)];
+    const double terms = A_.row(i).cwiseAbs().dot(free.cwiseAbs()) + std::abs(b_[line.row]);
     c[i] = A_.row(i).dot(free) - line.sign * b_[line.row];
-    size = std::max(size, A_.row(i).cwiseAbs().dot(free.cwiseAbs()) + std::abs(b_[line.row]));
+    if (vanishes(i) && std::abs(c[i]) <= kNothing * terms) c[i] = 0.0;
+    size = std::max(size, terms);
   }
   bool solved = solve(c, size, lambda, false);
   if (!solved || is_in_doubt()) {
@@ -193,10 +203,12 @@ bool ContactProblem::solve_impulses() {
   for (Eigen::Index i = 0; i < count; ++i) {
     const Line& line = lines_[static_cast<std::size_t>(i)];
     const ContactPoint& point = points_[line.point];
+    const double terms = A_.row(i).cwiseAbs().dot(system_.state().v.cwiseAbs());
     c[i] = line.sign * rate_[line.row];
+    if (vanishes(i) && std::abs(c[i]) <= kNothing * terms) c[i] = 0.0;
     const bool is_normal = point.contact >= 0 && model_.contacts[at(point.contact)].row == line.row;
     if (is_normal && point.is_closing && !point.poisson) c[i] *= 1.0 + point.restitution;
-    size = std::max(size, A_.row(i).cwiseAbs().dot(system_.state().v.cwiseAbs()));
+    size = std::max(size, terms);
   }
   bool solved = solve(c, size, VecX<double>::Zero(model_.row_count()), true);
   const auto returns = [](const ContactPoint& point) { return point.poisson && point.restitution > 0.0; };
@@ -348,9 +360,9 @@ void ContactProblem::find_redundancy() {
   VecX<double> scale(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const int row = lines_[static_cast<std::size_t>(i)].row;
-    const bool vanishes = !is_independent(G_(i, i), scale_[row]);
-    vanishing_[at(row)] = vanishes;
-    scale[i] = vanishes ? 0.0 : 1.0 / std::sqrt(G_(i, i));
+    const bool has_no_effect = !is_independent(G_(i, i), scale_[row]);
+    vanishing_[at(row)] = has_no_effect;
+    scale[i] = has_no_effect ? 0.0 : 1.0 / std::sqrt(G_(i, i));
   }
   G_ = scale.asDiagonal() * G_ * scale.asDiagonal();
   for (Eigen::Index i = 0; i < count; ++i)
@@ -368,7 +380,7 @@ void ContactProblem::share(VecX<double>& lambda) {
   VecX<double> f(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const Line& line = lines_[static_cast<std::size_t>(i)];
-    f[i] = line.sign * lambda[line.row];
+    f[i] = vanishing_[at(line.row)] != 0 ? 0.0 : line.sign * lambda[line.row];
   }
   std::vector<double> limits(points_.size(), 0.0);
   for (std::size_t p = 0; p < points_.size(); ++p) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "linkwork/dynamics/manifold_projection.h"
@@ -62,7 +63,7 @@ class ContactProblem {
 
   /// Which distributions of the points' forces have no effect, and which rows have none by themselves.
   void find_redundancy();
-  bool is_redundant() const { return null_.cols() > 0; }
+  bool is_redundant() const { return null_.cols() > 0 || std::ranges::count(vanishing_, 1) > 0; }
   /// By row of the model: no force on it has an effect.
   const std::vector<char>& vanishing() const { return vanishing_; }
   /// A bound of how fast a unit of force on a row speeds it up, other constraints left out.
@@ -70,7 +71,7 @@ class ContactProblem {
   /// How the point would slide without the forces.
   Eigen::Vector2d free_motion(std::size_t point) const;
   /// Takes forces of the points from lambda, and puts back the distribution of the same effect that lies in the cones if there is
-  /// one. Least norm, if that does.
+  /// one. Least norm, if that does. Forces without an effect are left to the other constraints.
   void share(VecX<double>& lambda);
 
  private:
@@ -82,6 +83,7 @@ class ContactProblem {
 
   bool solve(VecX<double> c, double size, const VecX<double>& lambda, bool impulses, bool doubts = false);
   bool is_in_doubt() const;
+  bool vanishes(Eigen::Index line) const;
   bool restitute(const VecX<double>& c, double size);
   void respond_to(const VecX<double>& force);
   void set_cones(const std::vector<double>& limits);

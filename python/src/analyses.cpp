@@ -170,8 +170,9 @@ void bind_analyses(py::module_& module) {
   module.def("linearize", [](const Mechanism& model, const std::string& at) {
     return found([&] { return linearization_json(linearize(model, at)); });
   });
-  module.def("modes",
-             [](const Mechanism& model, const std::string& at) { return found([&] { return modes_json(modes(model, at)); }); });
+  module.def("modes", [](const Mechanism& model, const std::string& at, int count) {
+    return found([&] { return modes_json(modes(model, at, count)); });
+  });
   module.def("inverse", inverse_motion_of);
   module.def("sensitivity", influences);
   module.def("compare", compared);

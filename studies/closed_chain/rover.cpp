@@ -165,8 +165,6 @@ std::vector<double> turned(const Run& run) {
   return angles;
 }
 
-Holds verdict(bool yes) { return yes ? Holds::kYes : Holds::kNo; }
-
 /// Ratios are those of the paper within this factor.
 constexpr double kNear = 1.5;
 bool near(double measured, double published) { return measured > published / kNear && measured < published * kNear; }

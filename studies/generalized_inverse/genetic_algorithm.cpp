@@ -21,7 +21,7 @@ namespace {
 using Vector = VectorOf<double>;
 using Matrix = MatrixOf<double>;
 
-constexpr double kGravity = 9.8;
+constexpr double kPaperGravity = 9.8;
 constexpr double kWeight = 1e9;  // the exponent is illegible; 9 is the one that gives the printed value of run 0
 constexpr double kPi = 3.1416;   // as the printed digits show
 constexpr int kRuns = 5;
@@ -31,7 +31,7 @@ Problem<double> pendulum(const Vector& q, const Vector& v) {
   Problem<double> problem;
   problem.M = Matrix::Identity(4, 4);
   problem.diagonal = true;
-  problem.f = Eigen::Vector4d(0.0, kGravity, 0.0, kGravity);
+  problem.f = Eigen::Vector4d(0.0, kPaperGravity, 0.0, kPaperGravity);
   problem.A.resize(2, 4);
   problem.A << q(0), q(1), 0.0, 0.0, q(0) - q(2), q(1) - q(3), q(2) - q(0), q(3) - q(1);
   problem.b.resize(2);

@@ -12,7 +12,7 @@
 namespace linkwork {
 namespace {
 
-struct Case {
+struct Method {
   std::string formulation;
   std::string stabilization = "none";
   std::string integrator = "ode5";
@@ -20,7 +20,7 @@ struct Case {
   double end = 1.0;
 };
 
-Summary run(Spec spec, const Case& c, State* end = nullptr) {
+Summary run(Spec spec, const Method& c, State* end = nullptr) {
   spec.settings.formulation = parse_choice(c.formulation, {});
   spec.settings.stabilization = parse_choice(c.stabilization, {});
   spec.settings.integrator = parse_choice(c.integrator, {});
@@ -34,7 +34,7 @@ Summary run(Spec spec, const Case& c, State* end = nullptr) {
   return summary;
 }
 
-Summary run(const std::string& model, const Case& c, State* end = nullptr) { return run(test::library_spec(model), c, end); }
+Summary run(const std::string& model, const Method& c, State* end = nullptr) { return run(test::library_spec(model), c, end); }
 
 /// [Khan2006] fig. 10 b: about 1e-12 m at a fixed step of 1 ms, whatever sigma. The torque drives the crank to 41 rad/s in 10 s,
 /// where methods of order five do not get there.
@@ -166,8 +166,8 @@ TEST(Compliance, IsNotRunWithADriftControlThatTakesItsErrorsAway) {
 TEST(Park, StartsExactAndStaysNear) {
   State exact;
   run("four_bar", {"schur", "projection", "ode5", 1e-3, 1.0}, &exact);
-  for (const Case& c : {Case{"park:epsilon=1e-5", "none"}, Case{"park:epsilon=1e-5", "projection"},
-                        Case{"park:damped=1", "baumgarte"}, Case{"park:damped=1", "projection"}}) {
+  for (const Method& c : {Method{"park:epsilon=1e-5", "none"}, Method{"park:epsilon=1e-5", "projection"},
+                        Method{"park:damped=1", "baumgarte"}, Method{"park:damped=1", "projection"}}) {
     State end;
     run("four_bar", c, &end);
     EXPECT_LT((end.q - exact.q).cwiseAbs().maxCoeff(), 0.02) << c.formulation << " with " << c.stabilization;

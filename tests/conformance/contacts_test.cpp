@@ -12,15 +12,15 @@ namespace {
 using test::Block;
 using test::kG;
 using test::place;
-using test::Random;
+using test::RandomNumbers;
 using test::RecordedRun;
 using test::V3;
 using Strings = std::vector<std::string>;
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool has_part(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST(BlockOnFeet, RestsIfFrictionCanHoldItAndElseSlidesDownTheSlope) {
-  Random r(1);
+  RandomNumbers r(1);
   for (const int feet : {3, 4, 5})
     for (const double share : {0.6, 0.98, 1.02, 1.6}) {
       Block b = Block::random(r, feet);
@@ -37,7 +37,7 @@ TEST(BlockOnFeet, RestsIfFrictionCanHoldItAndElseSlidesDownTheSlope) {
 }
 
 TEST(BlockOnFeet, SlipsWhenThePushReachesTheLimit) {
-  Random r(2);
+  RandomNumbers r(2);
   for (const int feet : {3, 4}) {
     Block b = Block::random(r, feet);
     b.slope = 0.0;
@@ -60,7 +60,7 @@ TEST(BlockOnFeet, SlipsWhenThePushReachesTheLimit) {
 }
 
 TEST(BlockOnFeet, TipsWhereItIsTooTallForTheSlope) {
-  Random r(3);
+  RandomNumbers r(3);
   Block b = Block::random(r, 4);
   b.slope = 0.5;
   b.mu = 2.0;
@@ -79,7 +79,7 @@ TEST(BlockOnFeet, TipsWhereItIsTooTallForTheSlope) {
 
 /// On two feet in a plane of its own, turned anyhow in space.
 TEST(BlockOnTwoFeet, RestsSlidesOrTips) {
-  Random r(10);
+  RandomNumbers r(10);
   for (int trial = 0; trial < 12; ++trial) {
     const V3 rpy(r(-1, 1), r(-1, 1), r(-1, 1));
     const Eigen::Matrix3d turn = (Eigen::AngleAxisd(rpy.z(), V3::UnitZ()) * Eigen::AngleAxisd(rpy.y(), V3::UnitY()) *
@@ -157,19 +157,19 @@ dry_friction = {{ kinetic = {} }}
   ASSERT_EQ(jammed.happened(), Strings{"tip jams"});
   EXPECT_LT(jammed.summary.events[0].energy, 0.0);
   ASSERT_EQ(jammed.summary.warnings.size(), 1U);
-  for (const char* part : {"'tip'", "Painleve", "inconsistent"}) EXPECT_TRUE(contains(jammed.summary.warnings[0], part)) << part;
+  for (const char* part : {"'tip'", "Painleve", "inconsistent"}) EXPECT_TRUE(has_part(jammed.summary.warnings[0], part)) << part;
   // Turning so fast that the tip would lift by itself, it may as well stay.
   const RecordedRun either = rod(1.1 * critical, -1.0, 6.0);
   ASSERT_TRUE(either.summary.completed) << either.summary.status;
   ASSERT_EQ(either.summary.warnings.size(), 1U);
   for (const char* part : {"'tip'", "Painleve", "may open or press"})
-    EXPECT_TRUE(contains(either.summary.warnings[0], part)) << either.summary.warnings[0];
+    EXPECT_TRUE(has_part(either.summary.warnings[0], part)) << either.summary.warnings[0];
   EXPECT_TRUE(rod(0.9 * critical, -1.0, 6.0).summary.warnings.empty());  // it lifts
 }
 
 /// Three boxes on one another, one of them pulled: the weakest interface below it slips, when its friction is used up.
 TEST(StackOfBoxes, SlipsWhereFrictionIsUsedUpFirst) {
-  Random r(11);
+  RandomNumbers r(11);
   for (int trial = 0; trial < 9; ++trial) {
     const int pulled = trial % 3;
     const double mu[]{r(0.2, 0.6), r(0.2, 0.6), r(0.2, 0.6)}, mass[]{r(0.5, 3.0), r(0.5, 3.0), r(0.5, 3.0)};
@@ -209,7 +209,7 @@ TEST(StackOfBoxes, SlipsWhereFrictionIsUsedUpFirst) {
 
 /// A block slides down a wedge that gives way on the floor, with friction between the two; or sticks to it.
 TEST(Wedge, GivesWayToTheBlockOnIt) {
-  Random r(12);
+  RandomNumbers r(12);
   for (int trial = 0; trial < 6; ++trial) {
     const double a = r(0.3, 0.7), m = r(0.5, 3.0), M = r(0.5, 3.0);
     const double mu = trial % 3 == 0 ? 0.0 : (trial % 3 == 1 ? r(0.2, 0.9) : r(1.1, 1.5)) * std::tan(a);

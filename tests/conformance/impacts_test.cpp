@@ -13,7 +13,7 @@ namespace {
 using test::Block;
 using test::kG;
 using test::place;
-using test::Random;
+using test::RandomNumbers;
 using test::RecordedRun;
 using test::V3;
 using Strings = std::vector<std::string>;
@@ -83,7 +83,7 @@ TEST(BarDroppedFlat, OnOneEndLosesEnergyAtEveryImpact) {
 }
 
 TEST(Table, DroppedFlatComesToRestOnAllLegs) {
-  Random r(4);
+  RandomNumbers r(4);
   Block b = Block::random(r, 4);
   b.slope = 0.0;
   Spec spec = b.spec(0.5);
@@ -96,7 +96,7 @@ TEST(Table, DroppedFlatComesToRestOnAllLegs) {
 }
 
 TEST(Table, DroppedOnOneLegComesToRestOnAllOfThem) {
-  Random r(5);
+  RandomNumbers r(5);
   for (const double restitution : {0.0, 0.3}) {
     Block b = Block::random(r, 4);
     b.slope = 0.0;
@@ -186,7 +186,7 @@ do = ["stop"]
     return w;
   }
   Eigen::Vector2d tip(const V3& v) const { return {v.y() + v.z() * rx, v.x() - v.z() * ry}; }
-  static RodImpact random(Random& r) {
+  static RodImpact random(RandomNumbers& r) {
     const double angle = r(0.4, 2.7);
     const double m = r(0.5, 3.0), half = r(0.2, 0.6);
     return {m, m * half * half * r(0.2, 0.5), -half * std::cos(angle), -half * std::sin(angle), r(0.05, 2.5), r(0.1, 0.9)};
@@ -195,7 +195,7 @@ do = ["stop"]
 
 /// Where it sticks in compression and in restitution the impulses have a closed form, which is not Newton's.
 TEST(PoissonsLaw, ReturnsTheShareOfTheImpulse) {
-  Random r(6);
+  RandomNumbers r(6);
   int sticking = 0, sliding = 0;
   for (int trial = 0; trial < 60; ++trial) {
     RodImpact rod = RodImpact::random(r);
@@ -223,7 +223,7 @@ TEST(PoissonsLaw, ReturnsTheShareOfTheImpulse) {
 }
 
 TEST(PoissonsLaw, AddsNoEnergyWhereNewtonsDoesAndSaysSo) {
-  Random r(7);
+  RandomNumbers r(7);
   int added = 0;
   for (int trial = 0; trial < 60; ++trial) {
     RodImpact newton = RodImpact::random(r);
@@ -333,7 +333,7 @@ restitution = 1
 /// Lengths by a factor, masses by its cube, times by its root: the same happens.
 TEST(Scale, OfTheMechanismMakesNoDifference) {
   const auto run = [](double scale) {
-    Random r(8);
+    RandomNumbers r(8);
     Block b = Block::random(r, 4);
     b.scale = scale;
     b.slope = 0.3;
@@ -361,7 +361,7 @@ TEST(Scale, OfTheMechanismMakesNoDifference) {
 /// A block that is pushed slips at its time, whatever its size.
 TEST(Scale, OfAPushedBlockMakesNoDifference) {
   for (const double scale : {1e-6, 1.0, 1e6}) {
-    Random r(9);
+    RandomNumbers r(9);
     Block b = Block::random(r, 3);
     b.scale = scale;
     b.slope = 0.0;

@@ -29,7 +29,7 @@ axis = [0.48, 0.6, 0.64]
 )toml");
 }
 
-struct Case {
+struct ModelCase {
   std::string name;
   Model model;
   State start;
@@ -37,7 +37,7 @@ struct Case {
 };
 
 /// What every integrator must do with its order: a tree, a planar and a spatial loop.
-std::vector<Case> cases() {
+std::vector<ModelCase> cases() {
   std::mt19937 random(41);
   Model tree = swinging_model(), loop = closed_model(), four_bar = build_model(test::library_spec("four_bar"));
   const State swinging = test::random_state(tree, test::start_state(tree), random);
@@ -100,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Catalog, EveryIntegrator, testing::Range<std::size_t>(0
 
 TEST_P(EveryIntegrator, ConvergesWithItsOrder) {
   const CatalogEntry<Integrator>& entry = integrators()[GetParam()];
-  for (const Case& c : cases()) {
+  for (const ModelCase& c : cases()) {
     const auto integrator = entry.make(c.model, complete_options(entry.info, {}));
     if (integrator->controls_step()) GTEST_SKIP() << "it has no step size of ours; see ErrorFallsWithTheTolerances";
     const VecX<double> exact = integrated(c.model, "ode5", c.start, c.duration, 3200).y;
@@ -122,7 +122,7 @@ TEST_P(EveryIntegrator, ConvergesWithItsOrder) {
 /// the method's own error.
 TEST_P(EveryIntegrator, ErrorFallsToItsFloorAndStaysThere) {
   const CatalogEntry<Integrator>& entry = integrators()[GetParam()];
-  const Case c = std::move(cases()[2]);
+  const ModelCase c = std::move(cases()[2]);
   const auto integrator = entry.make(c.model, complete_options(entry.info, {}));
   if (integrator->controls_step()) GTEST_SKIP() << "it has no step size of ours; see WorkPrecisionFallsToTightTolerances";
   constexpr double kDuration = 0.1;
@@ -228,7 +228,7 @@ TEST_P(EveryIntegrator, ErrorFallsWithTheTolerances) {
 }
 
 TEST(GeneralizedAlpha, IsOfSecondOrderInTheMultipliersToo) {
-  const Case c = std::move(cases()[2]);
+  const ModelCase c = std::move(cases()[2]);
   const VecX<double> exact = integrated(c.model, "ode5", c.start, c.duration, 3200).lambda;
   for (const Equations form : {Equations::kIndex3, Equations::kIndex2}) {
     const auto error = [&](int steps) {

@@ -11,7 +11,7 @@
 namespace linkwork {
 namespace {
 
-using test::Random;
+using test::RandomNumbers;
 using test::RecordedRun;
 using test::text;
 using test::V3;
@@ -74,7 +74,7 @@ void expect_equal_as_rounding_vanishes(const std::function<Spec(double eps)>& li
 }
 
 TEST(SliderCrank, PassesItsDeadCentresAsWithARoundedLawOfFriction) {
-  Random r(1);
+  RandomNumbers r(1);
   for (int trial = 0; trial < 4; ++trial) {
     const Eigen::Matrix3d turn = r.rotation();
     const V3 gravity = 9.81 * r.direction();
@@ -101,7 +101,7 @@ TEST(SliderCrank, PassesItsDeadCentresAsWithARoundedLawOfFriction) {
 }
 
 TEST(FourBar, PassesItsDeadCentresAsWithARoundedLawOfFriction) {
-  Random r(2);
+  RandomNumbers r(2);
   for (int trial = 0; trial < 4; ++trial) {
     const Eigen::Matrix3d turn = r.rotation();
     const V3 gravity = 9.81 * r.direction();

@@ -12,7 +12,7 @@ namespace linkwork {
 namespace {
 
 using test::kG;
-using test::Random;
+using test::RandomNumbers;
 using test::RecordedRun;
 using test::text;
 using test::V3;
@@ -44,7 +44,7 @@ std::string settings(const V3& gravity, double end) {
 }
 
 /// A box that moves in a plane or in space. Its feet are at its lower corners.
-std::string box(Random& r, const std::string& name, bool planar, double mass, const V3& at, const V3& turned, const V3& velocity,
+std::string box(RandomNumbers& r, const std::string& name, bool planar, double mass, const V3& at, const V3& turned, const V3& velocity,
                 const V3& spin) {
   const auto inertia = [&] { return mass * r(0.004, 0.05); };
   const double a = inertia(), b = inertia(), c = std::min(a + b, std::max(std::abs(a - b) * 1.01, inertia()));
@@ -75,7 +75,7 @@ std::vector<V3> corners(int count, bool planar, double reach, double depth) {
 }
 
 /// Thrown on a plane, flat or a little turned, on an incline.
-std::string thrown(Random& r, int feet, bool planar, const Law& law) {
+std::string thrown(RandomNumbers& r, int feet, bool planar, const Law& law) {
   const double mass = std::pow(10.0, r(-1.0, 1.5));
   const double slope = r(0.0, 0.6), depth = r(0.02, 0.4), reach = r(0.1, 0.4), fall = r(0.01, 0.1);
   const bool flat = r(0, 1) < 0.6;
@@ -93,7 +93,7 @@ std::string thrown(Random& r, int feet, bool planar, const Law& law) {
 }
 
 /// Stands on a cart, which runs against a stop: the feet have no load but their friction, which would tip the block.
-std::string carried(Random& r, int feet, bool planar, const Law& law) {
+std::string carried(RandomNumbers& r, int feet, bool planar, const Law& law) {
   const double mass = std::pow(10.0, r(-1.0, 1.0));
   const double depth = r(0.02, 0.2), reach = r(0.1, 0.3), v = r(0.3, 2.0);
   std::string model = settings({0, -kG, 0}, 0.4) +
@@ -159,7 +159,7 @@ void judge(const std::string& model, const std::string& what, Counts& counts) {
 template <class Make>
 Counts judge_many(unsigned seed, Make make, bool poisson) {
   Counts counts;
-  Random r(seed);
+  RandomNumbers r(seed);
   for (const bool planar : {true, false})
     for (int feet = 2; feet <= 4; ++feet)
       for (int i = 0; i < 10; ++i) {

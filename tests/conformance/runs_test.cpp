@@ -8,9 +8,12 @@
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/recorded_run.h"
 
 namespace linkwork {
 namespace {
+
+using test::RecordedRun;
 
 nlohmann::json oracle(const std::string& name) {
   std::ifstream file(test::source_dir() / "tests/oracles" / (name + ".json"));
@@ -21,33 +24,6 @@ nlohmann::json oracle(const std::string& name) {
 double number(const nlohmann::json& value) {
   return value.is_string() ? std::stod(value.get<std::string>()) : value.get<double>();
 }
-
-/// A run kept in memory.
-struct RecordedRun {
-  Summary summary;
-  std::vector<std::string> columns;
-  std::vector<std::vector<double>> rows;
-
-  explicit RecordedRun(const Spec& spec) {
-    const Model model = build_model(spec);
-    Simulation simulation(model);
-    columns = simulation.columns();
-    Observer observer;
-    observer.row = [this](std::span<const double> row) { rows.emplace_back(row.begin(), row.end()); };
-    summary = simulation.run(observer);
-  }
-  std::size_t column(const std::string& name) const {
-    const auto at = std::ranges::find(columns, name);
-    EXPECT_NE(at, columns.end()) << name;
-    return static_cast<std::size_t>(at - columns.begin());
-  }
-  double at(double t, const std::string& name) const {
-    for (const auto& row : rows)
-      if (std::abs(row[0] - t) < 1e-9) return row[column(name)];
-    ADD_FAILURE() << "no row at " << t;
-    return 0.0;
-  }
-};
 
 Settings& tight(Spec& spec, double end, double rtol = 1e-12) {
   spec.settings.integrator = {"dopri45", {}, {}};
@@ -231,7 +207,7 @@ TEST(NFourBar, RunsTenSecondsThroughItsSingularPositions) {
   EXPECT_LT(run.summary.position_error_max, 1e-9);
 }
 
-struct Reference {
+struct ReferenceRun {
   std::string model;
   double until;
   double tolerance;
@@ -241,8 +217,8 @@ struct Reference {
 /// and the ring pass singular positions on the way.
 TEST(Runs, FollowIndependentSolutions) {
   for (const auto& [name, until, tolerance] :
-       {Reference{"slider_crank", 5.0, 1e-7}, Reference{"spatial_slider_crank", 5.0, 1e-7}, Reference{"bricard", 10.0, 1e-7},
-        Reference{"five_bar_redundant", 10.0, 1e-8}, Reference{"n_four_bar", 10.0, 1e-7}, Reference{"ring", 3.0, 1e-6}}) {
+       {ReferenceRun{"slider_crank", 5.0, 1e-7}, ReferenceRun{"spatial_slider_crank", 5.0, 1e-7}, ReferenceRun{"bricard", 10.0, 1e-7},
+        ReferenceRun{"five_bar_redundant", 10.0, 1e-8}, ReferenceRun{"n_four_bar", 10.0, 1e-7}, ReferenceRun{"ring", 3.0, 1e-6}}) {
     nlohmann::json reference = oracle(name);
     if (reference.contains("cases")) reference = reference["cases"]["n = 2"];
     if (reference.contains("values")) reference = reference["values"];

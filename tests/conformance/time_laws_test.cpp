@@ -13,7 +13,7 @@ namespace {
 using test::RecordedRun;
 
 /// A mass that slides along x without gravity.
-Spec slider(const std::string& force, const std::string& more = "") {
+Spec law_slider(const std::string& force, const std::string& more = "") {
   return test::spec_of(fmt::format(R"toml(
 [settings]
 gravity = [0, 0, 0]
@@ -35,7 +35,7 @@ value = "{}"
                                    force, more));
 }
 
-RecordedRun run_with(Spec spec, const std::string& integrator, double rtol = 1e-8) {
+RecordedRun run_smooth(Spec spec, const std::string& integrator, double rtol = 1e-8) {
   spec.settings.integrator = {integrator, {}, {}};
   spec.settings.rtol = rtol;
   spec.settings.atol = 1e-2 * rtol;
@@ -58,7 +58,7 @@ TEST(TimeLaws, SmoothPulsesOfRandomWidthsAreSeenByIntegratorsThatChooseTheirStep
       impulse += size * width * std::sqrt(std::numbers::pi);
     }
     for (const std::string& integrator : kChooseTheirSteps) {
-      const RecordedRun run = run_with(slider(force), integrator);
+      const RecordedRun run = run_smooth(law_slider(force), integrator);
       EXPECT_TRUE(run.summary.completed) << integrator << ": " << run.summary.status;
       EXPECT_NEAR(run.last("v.x"), impulse, 1e-4) << integrator << ": " << force;
     }
@@ -68,17 +68,17 @@ TEST(TimeLaws, SmoothPulsesOfRandomWidthsAreSeenByIntegratorsThatChooseTheirStep
 TEST(TimeLaws, PulsesThatDependOnTheMotionTooOrComeByInputsAreSeen) {
   const double impulse = 20.0 * 0.002 * std::sqrt(std::numbers::pi);
   for (const std::string integrator : {"dopri45", "cvode-adams"}) {
-    const RecordedRun mixed = run_with(slider("(20 + 0*q.x)*cos(0*v.x)*exp(-((t - 2.2)/0.002)^2)"), integrator);
+    const RecordedRun mixed = run_smooth(law_slider("(20 + 0*q.x)*cos(0*v.x)*exp(-((t - 2.2)/0.002)^2)"), integrator);
     EXPECT_NEAR(mixed.last("v.x"), impulse, 1e-6) << integrator;
     const RecordedRun input =
-        run_with(slider("u.push", "[[input]]\nname = \"push\"\nvalue = \"20*exp(-((t - 2.2)/0.002)^2)\"\n"), integrator);
+        run_smooth(law_slider("u.push", "[[input]]\nname = \"push\"\nvalue = \"20*exp(-((t - 2.2)/0.002)^2)\"\n"), integrator);
     EXPECT_NEAR(input.last("v.x"), impulse, 1e-6) << integrator;
   }
 }
 
 /// A drive that jerks for a moment takes its mass along, and its work is the kinetic energy it gives and takes.
 TEST(TimeLaws, JerksOfDrivesAreSeen) {
-  const Spec spec = slider("0", R"toml(
+  const Spec spec = law_slider("0", R"toml(
 [[closure]]
 name = "lead"
 type = "drive"
@@ -86,7 +86,7 @@ joint = "x"
 value = "0.01*tanh((t - 1.7)/0.003)"
 )toml");
   for (const std::string integrator : {"dopri45", "cvode-bdf"}) {
-    const RecordedRun run = run_with(spec, integrator);
+    const RecordedRun run = run_smooth(spec, integrator);
     EXPECT_NEAR(run.last("q.x"), 0.01, 1e-8) << integrator;
     EXPECT_NEAR(run.last("energy.kinetic"), 0.0, 1e-8) << integrator;
     EXPECT_LT(run.summary.energy_drift, 1e-4) << integrator;
@@ -97,10 +97,10 @@ value = "0.01*tanh((t - 1.7)/0.003)"
 /// nothing, and the first step of that size is only tried.
 TEST(TimeLaws, SlowForcesCostNothing) {
   const auto evaluations = [](const std::string& force, double step) {
-    Spec spec = slider(force);
+    Spec spec = law_slider(force);
     spec.settings.step = step;
     spec.settings.output_every = spec.settings.end;
-    return run_with(spec, "dopri45", 1e-6).summary.evaluations;
+    return run_smooth(spec, "dopri45", 1e-6).summary.evaluations;
   };
   for (const std::string force : {"3 + 2*t", "sin(2*t)", "5*cos(7*t)*exp(-t)"})
     EXPECT_LE(evaluations(force, 1e-3), evaluations(force, 3.0) + 60) << force;

@@ -19,7 +19,7 @@ namespace {
 
 using testing::Contains;
 
-bool is_reaction(const std::string& column) { return column.starts_with("force.") || column.starts_with("torque."); }
+bool reports_reaction(const std::string& column) { return column.starts_with("force.") || column.starts_with("torque."); }
 
 Spec without_welds(Spec spec) {
   for (JointSpec& joint : spec.joints) {
@@ -48,7 +48,7 @@ KeptRun first_rows(Spec spec, const char* coordinates) {
 std::set<std::string> reactions_not_unique(const Summary& summary) {
   std::set<std::string> names;
   for (const std::string& column : summary.not_unique)
-    if (is_reaction(column)) names.insert(column);
+    if (reports_reaction(column)) names.insert(column);
   return names;
 }
 
@@ -59,12 +59,12 @@ int compare(const KeptRun& run, const KeptRun& oracle, const std::string& what) 
     if (column.starts_with("q.") && column.find('~') != std::string::npos) welds.insert(column.substr(2, column.find('~') - 2));
   double largest = 1e-6;
   for (const std::string& column : oracle.columns)
-    if (is_reaction(column)) largest = std::max(largest, std::abs(oracle[column][0]));
+    if (reports_reaction(column)) largest = std::max(largest, std::abs(oracle[column][0]));
   const std::set<std::string> open = reactions_not_unique(oracle.summary);
   EXPECT_EQ(reactions_not_unique(run.summary), open) << what;
   int compared = 0;
   for (const std::string& column : oracle.columns) {
-    if (!is_reaction(column) || column.find('~') != std::string::npos || open.contains(column)) continue;
+    if (!reports_reaction(column) || column.find('~') != std::string::npos || open.contains(column)) continue;
     EXPECT_THAT(run.columns, Contains(column)) << what;
     if (std::ranges::find(run.columns, column) == run.columns.end()) continue;
     const double a = run[column][0], b = oracle[column][0];

@@ -18,9 +18,9 @@ using V3 = Eigen::Vector3d;
 
 inline std::string text(const V3& v) { return fmt::format("[{:.17g}, {:.17g}, {:.17g}]", v.x(), v.y(), v.z()); }
 
-struct Random {
+struct RandomNumbers {
   std::mt19937 engine;
-  explicit Random(unsigned seed) : engine(seed) {}
+  explicit RandomNumbers(unsigned seed) : engine(seed) {}
   double operator()(double low, double high) { return low + (high - low) * 0.5 * (1.0 + uniform(engine)); }
   V3 direction() {
     V3 v;
@@ -58,7 +58,7 @@ struct Block {
     }
     return spec_of(model + rest);
   }
-  static Block random(Random& r, int feet) {
+  static Block random(RandomNumbers& r, int feet) {
     Block b;
     b.normal = r.direction();
     b.down = b.normal.cross(r.direction()).normalized();

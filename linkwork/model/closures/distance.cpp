@@ -2,7 +2,7 @@
 
 namespace linkwork {
 
-constexpr static auto kRows = [](const auto& m, const ClosureGeometry& geometry, auto r) {
+constexpr static auto kDistanceRows = [](const auto& m, const ClosureGeometry& geometry, auto r) {
   r[0] = distance_row(m);
   r[0].value -= geometry.length;
 };
@@ -13,11 +13,11 @@ FrameClosureKind distance_closure() {
       .summary = "the points keep their distance, like a massless rod with ball ends",
       .has_axis = false,
       .rows = {"d"},
-      .evaluate = kRows,
+      .evaluate = kDistanceRows,
       .keys = {{"length", KeyKind::kPositive, kRequired, "distance between the origins of the frames, m", &ClosureSpec::length}},
       .one_row_opens = true};
 }
 
-DualClosure distance_dual() { return {"distance", kRows}; }
+DualClosure distance_dual() { return {"distance", kDistanceRows}; }
 
 }  // namespace linkwork

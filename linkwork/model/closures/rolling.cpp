@@ -25,19 +25,19 @@ void disc_on_plane(const M& m, const ClosureGeometry& geometry, std::span<RowOf<
 
 }  // namespace
 
-constexpr static auto kRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) { disc_on_plane(m, geometry, rows); };
+constexpr static auto kRollingRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) { disc_on_plane(m, geometry, rows); };
 
 FrameClosureKind rolling_closure() {
   return {.name = "rolling",
           .summary = "a disc or wheel b about the axis rolls without slip on the plane a, in any position but flat",
           .has_axis = true,
           .rows = {"normal", "forward", "side"},
-          .evaluate = kRows,
+          .evaluate = kRollingRows,
           .holonomic_rows = 1,
           .on_plane = true,
           .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius}}};
 }
 
-DualClosure rolling_dual() { return {"rolling", kRows}; }
+DualClosure rolling_dual() { return {"rolling", kRollingRows}; }
 
 }  // namespace linkwork

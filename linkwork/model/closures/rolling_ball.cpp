@@ -2,7 +2,7 @@
 
 namespace linkwork {
 
-constexpr static auto kRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) {
+constexpr static auto kRollingBallRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) {
   using V3 = Vec3<ScalarOf<std::decay_t<decltype(m)>>>;
   const V3 r = V3(-geometry.radius * V3::UnitZ()), zero = V3::Zero();
   rows[0] = translation_row(m, Vec3<double>::UnitZ());
@@ -16,12 +16,12 @@ FrameClosureKind rolling_ball_closure() {
           .summary = "a ball b rolls without slip on the plane a",
           .has_axis = false,
           .rows = {"normal", "x", "y"},
-          .evaluate = kRows,
+          .evaluate = kRollingBallRows,
           .holonomic_rows = 1,
           .on_plane = true,
           .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius}}};
 }
 
-DualClosure rolling_ball_dual() { return {"rolling-ball", kRows}; }
+DualClosure rolling_ball_dual() { return {"rolling-ball", kRollingBallRows}; }
 
 }  // namespace linkwork

@@ -27,14 +27,14 @@ void check_rolling_discs(const ClosureSpec& spec, const KeyPlaces& at) {
 
 }  // namespace
 
-constexpr static auto kRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) { disc_on_disc(m, geometry, rows); };
+constexpr static auto kRollingDiscsRows = [](const auto& m, const ClosureGeometry& geometry, auto rows) { disc_on_disc(m, geometry, rows); };
 
 FrameClosureKind rolling_discs_closure() {
   return {.name = "rolling-discs",
           .summary = "a disc b rolls without slip on the disc a, on its outside or inside, in one plane across the axis",
           .has_axis = true,
           .rows = {"normal", "slip"},
-          .evaluate = kRows,
+          .evaluate = kRollingDiscsRows,
           .holonomic_rows = 1,
           .keys = {{"radius", KeyKind::kPositive, kRequired, "radius of the wheel, ball or disc b, m", &ClosureSpec::radius},
                    {"radius_a", KeyKind::kPositive, kOptional, "radius of the disc a, m; required unless `contact = false`",
@@ -43,6 +43,6 @@ FrameClosureKind rolling_discs_closure() {
           .check = check_rolling_discs};
 }
 
-DualClosure rolling_discs_dual() { return {"rolling-discs", kRows}; }
+DualClosure rolling_discs_dual() { return {"rolling-discs", kRollingDiscsRows}; }
 
 }  // namespace linkwork

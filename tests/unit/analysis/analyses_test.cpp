@@ -23,14 +23,14 @@ namespace {
 using Eigen::Vector3d;
 using testing::HasSubstr;
 
-constexpr double kG = 9.81;
+constexpr double kGravity = 9.81;
 
 Mechanism library(const std::string& name, const Parameters& set = {}) {
   return load(test::source_dir() / "models" / (name + ".toml"), set);
 }
 
-struct Rest {
-  explicit Rest(const Mechanism& mechanism) : motion(mechanism.model()), found(find_equilibrium(mechanism.model(), motion)) {}
+struct FoundRest {
+  explicit FoundRest(const Mechanism& mechanism) : motion(mechanism.model()), found(find_equilibrium(mechanism.model(), motion)) {}
   ReducedMotion motion;
   Equilibrium found;
 };
@@ -42,7 +42,7 @@ double hertz(double omega_squared) { return std::sqrt(omega_squared) / (2.0 * st
 Mechanism parallelogram(const char* closure, double crank, double coupler, double length) {
   const Eigen::Quaterniond turned = Eigen::AngleAxisd(0.7, Vector3d(1, 0, 0)) * Eigen::AngleAxisd(0.0, Vector3d(0, 0, 1));
   Builder b("parallelogram");
-  b.setting("gravity", list(Vector3d(turned * Vector3d(0, -kG, 0))));
+  b.setting("gravity", list(Vector3d(turned * Vector3d(0, -kGravity, 0))));
   const Frame ground = b.ground().turned(turned);
   const auto left = b.body("left", rod({0, 0, 0}, {length, 0, 0}, crank)),
              right = b.body("right", rod({0, 0, 0}, {length, 0, 0}, crank));
@@ -57,13 +57,13 @@ Mechanism parallelogram(const char* closure, double crank, double coupler, doubl
 TEST(Modes, OfAParallelogramHaveTheClosedFormAndNoEigenvaluesOfItsRedundantRows) {
   for (const char* closure : {"pin", "revolute"})
     for (const auto& [crank, coupler, length] : {std::tuple{1.0, 2.0, 0.5}, {3.0, 0.7, 1.3}}) {
-      Rest rest(parallelogram(closure, crank, coupler, length));
+      FoundRest rest(parallelogram(closure, crank, coupler, length));
       ASSERT_TRUE(rest.found.found) << rest.found.status;
       EXPECT_TRUE(rest.found.stable);
       EXPECT_LT(rest.found.residual, 1e-10);
       const LinearModel linear = linearize(rest.motion);
       EXPECT_EQ(linear.A.rows(), 2);
-      const double stiffness = kG * (crank * length + coupler * length);
+      const double stiffness = kGravity * (crank * length + coupler * length);
       const double inertia = 2.0 * crank * length * length / 3.0 + coupler * length * length;
       const std::vector<Mode> modes = find_modes(rest.motion, linear);
       ASSERT_EQ(modes.size(), 1U);
@@ -81,7 +81,7 @@ TEST(Modes, OfADampedPairOfMassesAreThoseOfTheDenseProblem) {
   b.prismatic("y", first, second).axis({1, 0, 0}).stiffness(k2).damping(c2).position(-0.2);
   b.force("x", "u.push").input("push");
   b.sensor("sum", "q.x + q.y + 3*u.push");
-  Rest rest(b.build());
+  FoundRest rest(b.build());
   ASSERT_TRUE(rest.found.found);
   const LinearModel linear = linearize(rest.motion);
   Eigen::Matrix2d M, K, C;  // in x and y, y relative to x
@@ -113,14 +113,14 @@ TEST(Modes, OfATopOnABallAreItsTwoPendulumsAndItsSpin) {
   const Vector3d com(0.0, 0.0, -0.4);
   const Eigen::Matrix3d inertia = Vector3d(0.02, 0.05, 0.03).asDiagonal();
   Builder b("top");
-  b.setting("gravity", list(Vector3d(0, 0, -kG)));
+  b.setting("gravity", list(Vector3d(0, 0, -kGravity)));
   const auto top = b.body("top", mass(1.5, com, inertia));
   b.spherical("ball", b.ground().turned(Eigen::Quaterniond(0.8, 0.6, 0, 0)), top).position({0.8, -0.55, 0.1, 0.05});
-  Rest rest(b.build());
+  FoundRest rest(b.build());
   ASSERT_TRUE(rest.found.found) << rest.found.status;
   const std::vector<Mode> modes = find_modes(rest.motion, linearize(rest.motion));
   ASSERT_EQ(modes.size(), 3U);
-  const double torque = 1.5 * kG * 0.4, arm = 1.5 * 0.16;
+  const double torque = 1.5 * kGravity * 0.4, arm = 1.5 * 0.16;
   EXPECT_EQ(modes[0].frequency_hz, 0.0);
   EXPECT_NEAR(modes[1].frequency_hz, hertz(torque / (0.05 + arm)), 1e-7);
   EXPECT_NEAR(modes[2].frequency_hz, hertz(torque / (0.02 + arm)), 1e-7);
@@ -169,9 +169,9 @@ TEST(LinearModel, HasAStateForEachFreedomOnEveryReadyModel) {
 
 TEST(Equilibrium, OfAScissorLiftOnASpringHasTheReactionsOfHandStatics) {
   // Two bars crossed in the middle; A pinned to the ground, B slides on it; the table rests on the far ends. A spring holds B.
-  const double length = 1.0, weight = 20.0 * kG, k = 4000.0, rest = 0.2;
+  const double length = 1.0, weight = 20.0 * kGravity, k = 4000.0, rest = 0.2;
   Builder b("scissor");
-  b.setting("gravity", list(Vector3d(0, -kG, 0)));
+  b.setting("gravity", list(Vector3d(0, -kGravity, 0)));
   const auto one = b.body("one", rod({0, 0, 0}, {length, 0, 0}, 1e-9)), two = b.body("two", rod({0, 0, 0}, {length, 0, 0}, 1e-9));
   const auto foot = b.body("foot", mass(1e-9)), table = b.body("table", box({0, 0, 0}, {1, 0.1, 0.1}, 20.0));
   b.revolute("a", b.ground(), one).position(0.6);
@@ -180,7 +180,7 @@ TEST(Equilibrium, OfAScissorLiftOnASpringHasTheReactionsOfHandStatics) {
   b.pin("middle", one.at(0.5 * length, 0, 0), two.at(0.5 * length, 0, 0));
   b.prismatic("lift", b.ground(), table).axis({0, 1, 0}).position(0.56);
   b.closure("point-on-plane", "support", table, one.at(length, 0, 0)).axis({0, 1, 0});
-  Rest found(b.build());
+  FoundRest found(b.build());
   ASSERT_TRUE(found.found.found) << found.found.status;
   // All of the table on bar one's end: with the angle a, W L cos a = F L sin a (virtual work of W sin a - and of the spring).
   const double x = found.found.state.q[1];
@@ -193,14 +193,14 @@ TEST(Equilibrium, IsNotInventedWhereThereIsNone) {
   Builder b("falling");
   const auto stone = b.body("stone", mass(1.0));
   b.prismatic("fall", b.ground(), stone).axis({0, 1, 0});
-  Rest rest(b.build());
+  FoundRest rest(b.build());
   EXPECT_FALSE(rest.found.found);
   EXPECT_THAT(rest.found.status, HasSubstr("no equilibrium"));
 }
 
 TEST(Equilibrium, OfABlockOnTheFloorIsWhereFrictionAndContactHoldIt) {
   const Mechanism m = library("stick_slip_disc");
-  Rest rest(m);
+  FoundRest rest(m);
   if (rest.found.found) {
     EXPECT_LT(rest.found.residual, 1e-8);
   }

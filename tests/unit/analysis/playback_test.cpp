@@ -179,6 +179,173 @@ TEST(Playback, OfADeltaRobot) {
   play(test::library_spec("delta"), "delta", columns, hips, "torque", 0.02);
 }
 
+/// A hull that floats, with an arm of two joints about generic axes; no gravity holds it.
+std::string satellite() {
+  return R"(
+settings.gravity = [0, 0, -0.3]
+[[body]]
+name = "hull"
+mass = 5.0
+com = [0.05, -0.02, 0.1]
+inertia = [0.4, 0.5, 0.3]
+[[joint]]
+name = "base"
+type = "free"
+parent = { body = "ground", at = [0.1, 0.2, 0.3], rotation = { axis = [1, 1, 0], angle = 0.4 } }
+child = { body = "hull", at = [0, 0.05, 0] }
+position = [0.2, -0.1, 0.3, 0.9, 0.1, -0.3, 0.2]
+velocity = [0.1, 0, -0.05, 0.2, -0.1, 0.3]
+[[body]]
+name = "upper"
+mass = 1.5
+com = [0.2, 0, 0]
+inertia = [0.02, 0.05, 0.06]
+[[joint]]
+name = "shoulder"
+type = "revolute"
+parent = { body = "hull", at = [0.3, 0, 0.1] }
+child = { body = "upper" }
+axis = [0.2, 1, 0.3]
+[[body]]
+name = "fore"
+mass = 0.8
+com = [0.15, 0.02, 0]
+inertia = [0.01, 0.02, 0.02]
+[[joint]]
+name = "elbow"
+type = "revolute"
+parent = { body = "upper", at = [0.4, 0, 0] }
+child = { body = "fore" }
+axis = [0, 0.3, 1]
+position = 0.5
+damping = 0.05
+)";
+}
+
+constexpr double kFloatEnd = 0.6, kFloatEvery = 1e-3;
+
+Spec driven_satellite() {
+  Spec spec = test::spec_of(satellite() + R"toml(
+[[closure]]
+name = "drive1"
+type = "drive"
+joint = "shoulder"
+value = "0.8*(1 - cos(3*t))"
+[[closure]]
+name = "drive2"
+type = "drive"
+joint = "elbow"
+value = "0.5 - 0.6*sin(2*t)^2"
+)toml");
+  spec.settings.integrator = {"rk4", {}, {}};
+  spec.settings.step = 1e-3, spec.settings.end = kFloatEnd, spec.settings.output_every = kFloatEvery;
+  return spec;
+}
+
+/// The model without drives, its joints pushed by the efforts of rows.
+Spec pushed_satellite(const InverseMotion& inverse) {
+  Spec spec = driven_satellite();
+  spec.closures.clear();
+  for (const char* const joint : {"shoulder", "elbow"}) {
+    const auto column =
+        static_cast<std::size_t>(std::ranges::find(inverse.columns, fmt::format("effort.{}", joint)) - inverse.columns.begin());
+    std::vector<double> t, values;
+    for (const auto& row : inverse.rows) t.push_back(row[0]), values.push_back(row[column]);
+    InputSpec input;
+    input.name = fmt::format("motor_{}", joint);
+    input.data = std::make_shared<const Curve>(input.name, t, values, Curve::Interpolation::kCubic, Curve::Beyond::kHold);
+    spec.inputs.push_back(input);
+    ForceSpec motor;
+    motor.type = "torque", motor.joint = joint;
+    motor.value = Expression::linear({"u." + input.name}, {1.0}, 0.0, {});
+    spec.forces.push_back(motor);
+  }
+  return spec;
+}
+
+/// The drives' run itself is the reference: of the base as well, which no one drives.
+TEST(Playback, OfARobotThatFloatsMovesItsBaseToo) {
+  const Spec spec = driven_satellite();
+  const InverseMotion inverse = inverse_motion(std::make_shared<const Model>(build_model(spec)), {});
+  EXPECT_EQ(inverse.actuators, (std::vector<std::string>{"shoulder", "elbow"}));
+  EXPECT_THAT(inverse.notes, testing::Contains(HasSubstr("'base' moves as the equations of motion make it")));
+  ASSERT_EQ(inverse.rows.size(), 601U);
+  Simulation reference(build_model(spec)), forward(build_model(pushed_satellite(inverse)));
+  ASSERT_TRUE(reference.advance_to(kFloatEnd));
+  ASSERT_TRUE(forward.advance_to(kFloatEnd));
+  const std::vector<double> expected = reference.row(), row = forward.row();
+  for (const char* const column : {"q.base.x", "q.base.y", "q.base.z", "q.base.qw", "q.base.qx", "q.base.qy", "q.base.qz",
+                                   "q.shoulder", "q.elbow", "v.base.wx", "v.elbow"})
+    EXPECT_NEAR(value_of(forward, column, row), value_of(reference, column, expected), 1e-6) << column;
+}
+
+/// A motion of base and joints that was recorded is one that the motors of the joints can make.
+TEST(Playback, OfARobotThatFloatsWithTheMotionOfItsBaseGiven) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "linkwork_playback_base";
+  std::filesystem::create_directories(folder);
+  const std::vector<std::string> names{"q.base.x",  "q.base.y",  "q.base.z",   "q.base.qw", "q.base.qx",
+                                       "q.base.qy", "q.base.qz", "q.shoulder", "q.elbow"};
+  Simulation recorded(build_model(driven_satellite()));
+  std::ofstream file(folder / "motion.csv");
+  file.precision(17);
+  file << "t";
+  for (const std::string& name : names) file << "," << name;
+  recorded.run({.row = [&](std::span<const double> row) {
+    file << "\n" << row[0];
+    for (const std::string& name : names) file << "," << value_of(recorded, name, std::vector<double>(row.begin(), row.end()));
+  }});
+  file << "\n";
+  file.close();
+  const InverseMotion expected = inverse_motion(std::make_shared<const Model>(build_model(driven_satellite())), {});
+  Spec spec = driven_satellite();
+  spec.closures.clear();
+  add_drives(spec, folder / "motion.csv", false);
+  const auto model = std::make_shared<const Model>(build_model(spec));
+  const InverseMotion inverse = inverse_motion(model, {"shoulder", "elbow"});
+  EXPECT_THAT(inverse.notes, testing::Contains(HasSubstr("'base' has no motors")));
+  ASSERT_EQ(inverse.rows.size(), expected.rows.size());
+  for (std::size_t r = 20; r + 20 < expected.rows.size(); r += 40)
+    for (std::size_t c = 1; c <= 2; ++c) EXPECT_NEAR(inverse.rows[r][c], expected.rows[r][c], 1e-4) << r;
+  // With motors on the base as well, they have next to nothing to do.
+  const InverseMotion held = inverse_motion(model, {"base", "shoulder", "elbow"});
+  EXPECT_EQ(held.columns[1], "effort.base.x");
+  for (std::size_t r = 20; r + 20 < held.rows.size(); r += 40)
+    for (std::size_t c = 1; c <= 6; ++c) EXPECT_NEAR(held.rows[r][c], 0.0, 1e-3) << r;
+}
+
+TEST(Playback, OfABaseThatIsHeldNamesTheForcesThatItTakes) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "linkwork_playback_held";
+  std::filesystem::create_directories(folder);
+  std::ofstream file(folder / "motion.csv");
+  file << "t,q.base.x,q.base.y,q.base.z,q.base.qw,q.base.qx,q.base.qy,q.base.qz,q.shoulder,q.elbow\n";
+  for (int i = 0; i <= 20; ++i)
+    file << 0.05 * i << ",0.2,-0.1,0.3,1,0,0,0," << 0.3 * std::sin(0.1 * i) << "," << 0.5 + 0.2 * std::cos(0.1 * i) << "\n";
+  file.close();
+  Spec spec = test::spec_of(satellite());
+  for (JointSpec& joint : spec.joints) joint.velocity.clear();
+  add_drives(spec, folder / "motion.csv", false);
+  const auto model = std::make_shared<const Model>(build_model(spec));
+  try {
+    inverse_motion(model, {"shoulder", "elbow"});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.message(), HasSubstr("drive 2 of 8 degrees of freedom"));
+    EXPECT_THAT(error.message(), HasSubstr("along 'base."));
+  }
+  // Held by its own motors, it takes what a hand calculation of the weight says, on average over a slow motion.
+  const InverseMotion held = inverse_motion(model, {"base", "shoulder", "elbow"});
+  EXPECT_EQ(held.freedoms, 8);
+  // What is driven but for the elbow leaves more than the base to itself.
+  Spec loose = driven_satellite();
+  loose.closures.pop_back();
+  try {
+    inverse_motion(std::make_shared<const Model>(build_model(loose)), {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.message(), HasSubstr("'elbow' free, beside what floats"));
+  }
+}
+
 TEST(Playback, SaysWhatIsMissing) {
   const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "linkwork_playback_words";
   std::filesystem::create_directories(folder);

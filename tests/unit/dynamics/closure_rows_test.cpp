@@ -9,8 +9,8 @@ namespace {
 
 using Kind = ClosureRows::Kind;
 
-struct Case {
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+struct FourBarCase {
+  friend void PrintTo(const FourBarCase& c, std::ostream* out) { *out << c.name; }
   std::string name;
   std::string base;     // joint of the base: none, revolute, free
   std::string closure;  // type and keys
@@ -19,7 +19,7 @@ struct Case {
 };
 
 /// A four-bar in a slanted plane, on the ground or on a base that moves.
-Model four_bar(const Case& c) {
+Model four_bar(const FourBarCase& c) {
   const std::string base = c.base.empty() ? "ground" : "base";
   const std::string on_ground = c.base.empty() ? ""
                                                : fmt::format(R"toml(
@@ -70,7 +70,7 @@ b = {{ body = "link3", at = [0.5, -0.1, 0.3] }}
                                     base, on_ground, c.closure));
 }
 
-class ClosureRowsOf : public testing::TestWithParam<Case> {};
+class ClosureRowsOf : public testing::TestWithParam<FourBarCase> {};
 
 /// phi, its rates and the columns, against the general formulas.
 TEST_P(ClosureRowsOf, AFourBarAreThoseOfTheGeneralMotion) {
@@ -106,7 +106,7 @@ TEST_P(ClosureRowsOf, AFourBarAreThoseOfTheGeneralMotion) {
   }
 }
 
-const Case kCases[] = {
+const FourBarCase kCases[] = {
     {"PinOnGround", "", "type = \"pin\"\naxis = [1, 2, 2]", Kind::kPlanar, 2},
     {"RevoluteOnGround", "", "type = \"revolute\"\naxis = [1, 2, 2]", Kind::kPlanar, 2},
     {"CylindricalOnGround", "", "type = \"cylindrical\"\naxis = [1, 2, 2]", Kind::kPlanar, 2},

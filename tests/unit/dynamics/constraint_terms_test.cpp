@@ -65,21 +65,21 @@ expression = "q.cut.angle*q.cut.z + 0.3*q.j0 - sin(t)*q.cut.z"
 )";
 }
 
-struct Case {
+struct ClosureCase {
   std::string name;
   std::string toml;
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+  friend void PrintTo(const ClosureCase& c, std::ostream* out) { *out << c.name; }
 };
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<ClosureCase> cases() {
+  std::vector<ClosureCase> all;
   for (const auto& [type, rows] : kRowCounts) all.push_back({type, with_closure(type)});
   all.push_back({"cut_joint_coordinates", with_cut_coordinates()});
-  for (Case& c : all) std::ranges::replace(c.name, '-', '_');
+  for (ClosureCase& c : all) std::ranges::replace(c.name, '-', '_');
   return all;
 }
 
-class Constraints : public testing::TestWithParam<Case> {};
+class Constraints : public testing::TestWithParam<ClosureCase> {};
 INSTANTIATE_TEST_SUITE_P(Kinds, Constraints, testing::ValuesIn(cases()), [](const auto& p) { return p.param.name; });
 
 /// The state after a time h of motion with constant v.

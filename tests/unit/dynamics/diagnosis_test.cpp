@@ -10,7 +10,7 @@
 namespace linkwork {
 namespace {
 
-using Kind = RowDiagnosis::Kind;
+using RowKind = RowDiagnosis::Kind;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -62,7 +62,7 @@ TEST(Diagnosis, IndependentRowsHaveUniqueReactions) {
   const Diagnosis diagnosis = diagnosis_of_start(model);
   EXPECT_EQ(diagnosis.rank, 2);
   EXPECT_EQ(diagnosis.usual_rank, 2);
-  EXPECT_THAT(diagnosis.of_kind(Kind::kIndependent), ElementsAre(0, 1));
+  EXPECT_THAT(diagnosis.of_kind(RowKind::kIndependent), ElementsAre(0, 1));
   EXPECT_THAT(diagnosis.undetermined, IsEmpty());
   EXPECT_THAT(diagnosis.determined, ElementsAre("'last'"));
   EXPECT_THAT(describe_dependence(model, diagnosis), IsEmpty());
@@ -83,7 +83,7 @@ TEST(Diagnosis, ARowThatVanishesHereButNotNearbyIsDegenerate) {
   const Diagnosis diagnosis = diagnosis_of_start(model);
   EXPECT_EQ(diagnosis.rank, 1);
   EXPECT_EQ(diagnosis.usual_rank, 2);
-  EXPECT_THAT(diagnosis.of_kind(Kind::kDegenerate), ElementsAre(0));  // all links lie along x
+  EXPECT_THAT(diagnosis.of_kind(RowKind::kDegenerate), ElementsAre(0));  // all links lie along x
   EXPECT_TRUE(diagnosis.rows[0].vanishes());
   EXPECT_THAT(describe_dependence(model, diagnosis),
               ElementsAre("last.x vanishes at this position, though not nearby: a singular position"));
@@ -94,7 +94,7 @@ TEST(Diagnosis, RowsAcrossAPlanarLoopActOnNothingAndOnlyTheirReactionsAreOpen) {
   const Model model = parallelogram(1.0, "revolute");
   const Diagnosis diagnosis = diagnosis_of_start(model);
   EXPECT_EQ(diagnosis.rank, 2);
-  EXPECT_THAT(diagnosis.of_kind(Kind::kRedundant), ElementsAre(2, 3, 4));
+  EXPECT_THAT(diagnosis.of_kind(RowKind::kRedundant), ElementsAre(2, 3, 4));
   for (int row : {2, 3, 4}) EXPECT_TRUE(diagnosis.rows[static_cast<std::size_t>(row)].vanishes());
   EXPECT_THAT(diagnosis.undetermined,
               UnorderedElementsAre("lambda.last.z", "lambda.last.rx", "lambda.last.ry", "force.last.z", "torque.last.x",
@@ -111,7 +111,7 @@ TEST(Diagnosis, OfTheRedundantFiveBarNamesTheTwoRowsThatShareALoad) {
   const Diagnosis diagnosis = diagnosis_of_start(model);
   EXPECT_EQ(diagnosis.rank, 3);
   EXPECT_EQ(diagnosis.usual_rank, 3);
-  EXPECT_THAT(diagnosis.of_kind(Kind::kRedundant), ElementsAre(2));
+  EXPECT_THAT(diagnosis.of_kind(RowKind::kRedundant), ElementsAre(2));
   EXPECT_THAT(diagnosis.undetermined,
               UnorderedElementsAre("lambda.top.x", "lambda.middle.x", "force.top.x", "force.middle.x", "force.theta2.x",
                                    "force.theta3.x", "force.theta5.x", "force.theta4.x"));
@@ -144,7 +144,7 @@ joint = "axle"
 value = "2*t^2"
 )toml");
   const Diagnosis diagnosis = diagnosis_of_start(model);
-  EXPECT_THAT(diagnosis.of_kind(Kind::kInconsistent), ElementsAre(1));
+  EXPECT_THAT(diagnosis.of_kind(RowKind::kInconsistent), ElementsAre(1));
   EXPECT_THAT(diagnosis.rows[1].follows_from, ElementsAre(0));
   EXPECT_NEAR(diagnosis.rows[1].contradiction, 2.0, 1e-12);
   EXPECT_THAT(describe_contradiction(model, diagnosis), HasSubstr("closures 'slow', 'fast' contradict one another"));
@@ -155,8 +155,8 @@ TEST(Diagnosis, ModelsOfTheLibraryAreConsistentAtRandomStates) {
   for (const std::string& name : test::library_models()) {
     const Model model = build_model(test::library_spec(name));
     const Diagnosis diagnosis = diagnose(model, test::random_consistent_state(model, random));
-    EXPECT_FALSE(diagnosis.has(Kind::kInconsistent)) << name << ": " << describe_contradiction(model, diagnosis);
-    EXPECT_FALSE(diagnosis.has(Kind::kDegenerate)) << name;
+    EXPECT_FALSE(diagnosis.has(RowKind::kInconsistent)) << name << ": " << describe_contradiction(model, diagnosis);
+    EXPECT_FALSE(diagnosis.has(RowKind::kDegenerate)) << name;
     EXPECT_EQ(diagnosis.rank, diagnosis.usual_rank) << name;
   }
 }

@@ -123,7 +123,7 @@ void expect_linearization(const Model& model, std::mt19937& random) {
   }
   const auto expect_near = [](const SparseMatrix& computed, const MatX<double>& expected, const char* what) {
     if (expected.size() == 0) return;
-    EXPECT_LT((MatX<double>(computed) - expected).cwiseAbs().maxCoeff(), 2e-7 * (1.0 + expected.cwiseAbs().maxCoeff())) << what;
+    EXPECT_LT((MatX<double>(computed) - expected).cwiseAbs().maxCoeff(), 2e-9 * (1.0 + expected.cwiseAbs().maxCoeff())) << what;
   };
   expect_near(at.K, K, "K");
   expect_near(at.D, D, "D");

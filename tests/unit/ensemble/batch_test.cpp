@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::filesystem::path model_file(const std::string& name) { return test::source_dir() / "models" / (name + ".toml"); }
+std::filesystem::path ready_model(const std::string& name) { return test::source_dir() / "models" / (name + ".toml"); }
 
 void expect_same(const Batch& batch, int i, const linkwork::Run& run) {
   const State state = run.state();
@@ -26,7 +26,7 @@ void expect_same(const Batch& batch, int i, const linkwork::Run& run) {
 
 TEST(Batch, MovesAsSingleRunsDoToTheLastBit) {
   for (const char* const name : {"four_bar", "rover", "latch", "double_pendulum"}) {
-    const Mechanism mechanism = load(model_file(name));
+    const Mechanism mechanism = load(ready_model(name));
     const RunOptions options{.step = 2e-3};
     Batch batch(mechanism, 20, {}, options, 3);
     linkwork::Run run(mechanism, options);
@@ -40,20 +40,20 @@ TEST(Batch, MovesAsSingleRunsDoToTheLastBit) {
 }
 
 TEST(Batch, InstancesHaveTheirOwnParameters) {
-  const Mechanism mechanism = load(model_file("four_bar"));
+  const Mechanism mechanism = load(ready_model("four_bar"));
   std::vector<double> torques;
   for (int i = 0; i < 9; ++i) torques.push_back(0.7 * i);
   Batch batch(mechanism, 9, {{"torque", torques}}, {.step = 1e-3}, 2);
   batch.step(200);
   for (int i = 0; i < 9; ++i) {
-    linkwork::Run run(load(model_file("four_bar"), {{"torque", torques[static_cast<std::size_t>(i)]}}), {.step = 1e-3});
+    linkwork::Run run(load(ready_model("four_bar"), {{"torque", torques[static_cast<std::size_t>(i)]}}), {.step = 1e-3});
     run.step(200);
     expect_same(batch, i, run);
   }
 }
 
 TEST(Batch, InputsActFromTheNextStepAndAreLetGo) {
-  const Mechanism mechanism = load(model_file("pid_arm"));
+  const Mechanism mechanism = load(ready_model("pid_arm"));
   Batch batch(mechanism, 4, {}, {.step = 1e-3}, 2);
   linkwork::Run run(mechanism, {.step = 1e-3});
   ASSERT_EQ(batch.inputs().size(), 1U);
@@ -103,7 +103,7 @@ TEST(Batch, AnInstanceThatFailsStaysAndTheOthersGoOn) {
 }
 
 TEST(Batch, OtherStatesAreMovedOntoTheConstraints) {
-  const Mechanism mechanism = load(model_file("four_bar"));
+  const Mechanism mechanism = load(ready_model("four_bar"));
   Batch batch(mechanism, 3, {}, {.step = 1e-3}, 1);
   linkwork::Run run(mechanism, {.step = 1e-3});
   State state = run.state();
@@ -118,7 +118,7 @@ TEST(Batch, OtherStatesAreMovedOntoTheConstraints) {
 }
 
 TEST(Batch, RefusesInWords) {
-  const Mechanism mechanism = load(model_file("four_bar"));
+  const Mechanism mechanism = load(ready_model("four_bar"));
   const auto refusal = [&](int count, const Batch::InstanceParameters& parameters) -> std::string {
     try {
       Batch(mechanism, count, parameters);

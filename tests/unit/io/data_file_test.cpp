@@ -54,7 +54,7 @@ TEST(DataFile, MayHaveAMillionRows) {
   EXPECT_DOUBLE_EQ(data.x.back(), 999.999);
 }
 
-constexpr std::string_view kArm = R"(linkwork = 1
+constexpr std::string_view kTurningArm = R"(linkwork = 1
 [[body]]
 name = "arm"
 solid = { shape = "rod", to = [1, 0, 0], mass = 2 }
@@ -72,7 +72,7 @@ std::string message_of_model(const std::string& tables) {
     throw InputError({file.string(), 0, 0}, "it does not exist");
   };
   try {
-    read_model_text(std::string(kArm) + tables, "m.toml", options);
+    read_model_text(std::string(kTurningArm) + tables, "m.toml", options);
   } catch (const InputError& error) {
     return error.what();
   }

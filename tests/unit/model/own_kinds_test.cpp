@@ -75,7 +75,7 @@ std::shared_ptr<const Kinds> with_own_kinds() {
   return kinds;
 }
 
-constexpr std::string_view kArms = R"toml(linkwork = 1
+constexpr std::string_view kTwoArms = R"toml(linkwork = 1
 [settings]
 end = 0.5
 [[body]]
@@ -155,16 +155,16 @@ void expect_same_motion(const std::string& own, const std::string& standard) {
 }
 
 TEST(OwnKinds, MoveAModelAsStandardOnesDo) {
-  expect_same_motion(std::string(kArms) + std::string(kOwn), std::string(kArms) + std::string(kStandard));
+  expect_same_motion(std::string(kTwoArms) + std::string(kOwn), std::string(kTwoArms) + std::string(kStandard));
 }
 
 TEST(OwnKinds, AreSwitchedAsAWhole) {
   const std::string off = "[[event]]\nname = \"e\"\nwhen = \"t - 0.2\"\ndo = [\"off mount\"]\n";
-  expect_same_motion(std::string(kArms) + std::string(kOwn) + off, std::string(kArms) + std::string(kStandard) + off);
+  expect_same_motion(std::string(kTwoArms) + std::string(kOwn) + off, std::string(kTwoArms) + std::string(kStandard) + off);
 }
 
 TEST(OwnKinds, HaveColumnsKeysAndDrawings) {
-  const Spec spec = read(std::string(kArms) + std::string(kOwn));
+  const Spec spec = read(std::string(kTwoArms) + std::string(kOwn));
   const Model model = build_model(spec);
   const std::vector<std::string> columns = Simulation(model).columns();
   EXPECT_THAT(columns, testing::Contains("speed.tip"));
@@ -178,7 +178,7 @@ TEST(OwnKinds, HaveColumnsKeysAndDrawings) {
 TEST(OwnKinds, AreCheckedLikeOthers) {
   const auto message = [](const std::string& text) -> std::string {
     try {
-      read(std::string(kArms) + text);
+      read(std::string(kTwoArms) + text);
     } catch (const InputError& error) {
       return error.what();
     }
@@ -192,7 +192,7 @@ TEST(OwnKinds, AreCheckedLikeOthers) {
 }
 
 TEST(OwnKinds, WorkInModulesThatAreSolvedApart) {
-  const std::string part = std::string(kArms) + std::string(kOwn);
+  const std::string part = std::string(kTwoArms) + std::string(kOwn);
   ReadOptions options;
   options.kinds = with_own_kinds();
   options.load = [&](const std::filesystem::path&) { return part; };

@@ -84,7 +84,7 @@ TEST(Allocation, NoneInAnyStepAfterTheFirst) {
 
 /// Contacts that slide, or hold, and share their loads in many ways.
 TEST(Allocation, NoneInAnyStepWithRedundantContacts) {
-  test::Random r(1);
+  test::RandomNumbers r(1);
   for (const double share : {0.5, 1.5})
     for (const int feet : {4, 7}) {
       test::Block block = test::Block::random(r, feet);

@@ -1,17 +1,16 @@
-#include "linkwork/analysis/acceleration_derivatives.h"
+#include "linkwork/dynamics/acceleration_derivatives.h"
 
 #include <Eigen/LU>
 #include <cmath>
 
 #include "linkwork/dynamics/constraint_layout.h"
-#include "linkwork/simulation/simulation_error.h"
 #include "linkwork/tree/rnea.h"
 
 namespace linkwork {
 
 AccelerationDerivatives::AccelerationDerivatives(const Model& model) : gradient_(model), loops_(cut_loops(model)) {}
 
-void AccelerationDerivatives::compute(System& system, const Solution& solution) {
+Status AccelerationDerivatives::compute(System& system, const Solution& solution) {
   constexpr double kAccepted = 1e-10;
   system_ = &system;
   gradient_.compute(system, solution.vdot, solution.lambda);
@@ -61,7 +60,8 @@ void AccelerationDerivatives::compute(System& system, const Solution& solution) 
     for (Eigen::Index i = 0; i < rows.rows(); ++i)
       rows.row(i) += sliding.by_load[i] * sliding.sign * lambda_.row(sliding.normal_row);
   }
-  if (!vdot_.allFinite()) throw SimulationError("the derivatives of the accelerations are not finite");
+  if (!vdot_.allFinite()) return {"the derivatives of the accelerations are not finite"};
+  return {};
 }
 
 void AccelerationDerivatives::solve(const RowMatX& force, const RowMatX& b, RowMatX& x, RowMatX& y) {

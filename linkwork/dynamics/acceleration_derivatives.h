@@ -17,9 +17,8 @@ class AccelerationDerivatives {
  public:
   explicit AccelerationDerivatives(const Model& model);
 
-  /// The system is up to date with the state and its forces, of which the solution has all multipliers. Throws SimulationError if
-  /// there is no answer.
-  void compute(System& system, const Solution& solution);
+  /// The system is up to date with the state and its forces, of which the solution has all multipliers.
+  [[nodiscard]] Status compute(System& system, const Solution& solution);
 
   const MotionGradient& gradient() const { return gradient_; }
   MotionGradient& gradient() { return gradient_; }

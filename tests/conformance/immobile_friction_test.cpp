@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "linkwork/spatial/so3.h"
+#include "tests/support/mechanisms.h"
+#include "tests/support/random_text.h"
+#include "tests/support/recorded_run.h"
+
+/// Dry friction in joints that loops keep from moving: it holds whatever is asked of it, since nothing is. Rounding must not
+/// decide which way it slides.
+namespace linkwork {
+namespace {
+
+using test::RecordedRun;
+
+/// A triangle of three bars that swings about one of its corners, in a plane of any direction; a fourth bar may repeat a side.
+struct Triangle {
+  Vec3<double> corner[3];
+  Vec3<double> axis;
+  double masses[4];
+  bool doubled;
+
+  explicit Triangle(int seed) {
+    test::Random random(static_cast<unsigned>(seed));
+    const Mat3<double> turned = so3_exp(random.vector(2.0));
+    axis = turned.col(2);
+    corner[0] = Vec3<double>::Zero();
+    corner[1] = turned * Vec3<double>(random.uniform(0.5, 1.5), random.uniform(-0.2, 0.2), 0.0);
+    corner[2] = turned * Vec3<double>(random.uniform(0.2, 1.0), random.uniform(0.4, 1.2), 0.0);
+    for (double& mass : masses) mass = std::pow(10.0, random.uniform(-1.5, 1.5));
+    doubled = seed % 2 == 0;
+  }
+
+  std::string body(const std::string& name, int from, int to, double mass) const {
+    const Vec3<double> middle = 0.5 * (corner[from] + corner[to]);
+    return fmt::format("[[body]]\nname = \"{}\"\nmass = {:.17g}\ncom = {}\ninertia = [{:.17g}, {:.17g}, {:.17g}]\n", name, mass,
+                       test::written(middle), 0.02 * mass, 0.03 * mass, 0.04 * mass);
+  }
+
+  /// All frames of bodies coincide as the triangle starts.
+  std::string joint(const std::string& name, const std::string& parent, const std::string& child, int at, double friction) const {
+    std::string joint = fmt::format(
+        "[[joint]]\nname = \"{}\"\ntype = \"revolute\"\nparent = {{ body = \"{}\", at = {} }}\nchild = {{ body = \"{}\", at = {} "
+        "}}\n"
+        "axis = {}\n",
+        name, parent, test::written(corner[at]), child, test::written(corner[at]), test::written(axis));
+    if (friction > 0.0)
+      joint += fmt::format("dry_friction = {{ static = {:.17g}, kinetic = {:.17g} }}\n", 1.3 * friction, friction);
+    return joint;
+  }
+
+  Spec spec(double in_hinge, double inside) const {
+    std::string text = "[settings]\nend = 4.0\nstep = 2e-3\noutput_every = 0.05\n";
+    text += body("a", 0, 1, masses[0]) + body("b", 1, 2, masses[1]) + body("c", 2, 0, masses[2]);
+    text += joint("hinge", "ground", "a", 0, in_hinge) + joint("ab", "a", "b", 1, inside) + joint("bc", "b", "c", 2, inside) +
+            joint("ca", "c", "a", 0, inside);
+    if (doubled) text += body("d", 1, 2, masses[3]) + joint("ad", "a", "d", 1, inside) + joint("dc", "d", "c", 2, inside);
+    return test::spec_of(text);
+  }
+
+  double torque() const {
+    double total = 0.0;
+    for (const double mass : masses) total += mass;
+    return 9.81 * total * 0.5;
+  }
+};
+
+class ImmobileFriction : public testing::TestWithParam<int> {};
+
+TEST_P(ImmobileFriction, LeavesTheMotionAlone) {
+  const Triangle triangle(GetParam());
+  const double in_hinge = 0.03 * triangle.torque();
+  const RecordedRun without(triangle.spec(in_hinge, 0.0));
+  ASSERT_TRUE(without.summary.completed) << without.summary.status;
+  for (const double share : {1e-4, 0.03, 3.0}) {
+    const RecordedRun run(triangle.spec(in_hinge, share * triangle.torque()));
+    ASSERT_TRUE(run.summary.completed) << run.summary.status << ", friction " << share;
+    for (const EventRecord& event : run.summary.events) EXPECT_EQ(event.name, "hinge") << event.what << ", friction " << share;
+    EXPECT_EQ(run.summary.events.size(), without.summary.events.size());
+    EXPECT_NEAR(run.last("q.hinge"), without.last("q.hinge"), 1e-8) << "friction " << share;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, ImmobileFriction, testing::Range(1, 13));
+
+}  // namespace
+}  // namespace linkwork
