@@ -12,6 +12,7 @@
 
 #include "linkwork/io/model_file.h"
 #include "linkwork/lanes/lane_group.h"
+#include "linkwork/model/model.h"
 #include "linkwork/simulation/simulation.h"
 
 namespace linkwork::bench {
