@@ -1,0 +1,58 @@
+#include "linkwork/transport/hybrid.h"
+
+#include <vector>
+
+namespace linkwork {
+
+void HybridTransport::broadcast(std::span<double> data, int root) {
+  if (root / count() == processes_.rank() && root % count() != 0) threads_.broadcast(data, root % count());
+  if (speaks()) processes_.broadcast(data, root / count());
+  threads_.broadcast(data, 0);
+}
+
+void HybridTransport::gather(std::span<double> data, std::span<const int> ends) {
+  const int first = processes_.rank() * count();
+  const int begin = first == 0 ? 0 : ends[static_cast<std::size_t>(first) - 1];
+  std::vector<int> own_ends, process_ends;
+  for (int t = 0; t < count(); ++t) own_ends.push_back(ends[static_cast<std::size_t>(first + t)] - begin);
+  threads_.gather(data.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(own_ends.back())), own_ends);
+  if (speaks()) {
+    for (int p = 1; p <= processes_.size(); ++p) process_ends.push_back(ends[static_cast<std::size_t>(p * count()) - 1]);
+    processes_.gather(data, process_ends);
+  }
+  threads_.broadcast(data, 0);
+}
+
+void HybridTransport::wait_for_all() {
+  threads_.wait_for_all();
+  if (speaks()) processes_.wait_for_all();
+  threads_.wait_for_all();
+}
+
+void HybridTransport::send(std::span<const double> data, int to, int channel) {
+  if (to / count() == processes_.rank())
+    threads_.send(data, to % count(), channel);
+  else
+    processes_.send(data, to / count(), channel_of(rank(), to, channel));
+}
+
+void HybridTransport::receive(std::span<double> data, int from, int channel) {
+  if (from / count() == processes_.rank())
+    threads_.receive(data, from % count(), channel);
+  else
+    processes_.receive(data, from / count(), channel_of(from, rank(), channel));
+}
+
+void HybridTransport::set_patience(double seconds, std::function<void(std::span<const int>)> tell) {
+  threads_.wait_for_all();  // nobody waits for a message of another process meanwhile
+  if (speaks())
+    processes_.set_patience(seconds, [tell = std::move(tell), threads = count()](std::span<const int> processes) {
+      std::vector<int> ranks;
+      for (const int process : processes)
+        for (int t = 0; t < threads; ++t) ranks.push_back(process * threads + t);
+      tell(ranks);
+    });
+  threads_.wait_for_all();
+}
+
+}  // namespace linkwork
