@@ -95,7 +95,7 @@ class ComplianceGlue : public Glue {
   /// All rows between modules at the state last evaluated. All ranks get the responses of all modules.
   VirtualSprings all_springs() {
     const AssemblyPlan& plan = workshop_.plan();
-    const std::vector<int> leaves = workshop_.tree().leaves();
+    const std::vector<int> leaves = workshop_.leaves();
     std::vector<int> ends;
     std::vector<int> begin_of(plan.modules.size());
     int size = 0;
