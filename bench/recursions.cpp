@@ -1,7 +1,9 @@
 #include <benchmark/benchmark.h>
 
+#include <chrono>
 #include <string>
 
+#include "linkwork/dynamics/acceleration_derivatives.h"
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/io/model_file.h"
@@ -59,6 +61,33 @@ BENCHMARK_CAPTURE(evaluation, n_four_bar_40_schur, "n_four_bar", "schur", 40);
 BENCHMARK_CAPTURE(evaluation, n_four_bar_100_schur, "n_four_bar", "schur", 100);
 BENCHMARK_CAPTURE(evaluation, stewart_schur, "stewart", "schur", 0);
 BENCHMARK_CAPTURE(evaluation, bricard_schur, "bricard", "schur", 0);
+
+/// All derivatives of accelerations and multipliers; `evaluations`: how many evaluations take as long.
+void derivatives(benchmark::State& bench, const std::string& name) {
+  using Clock = std::chrono::steady_clock;
+  const Model model = library_model(name);
+  EquationsOfMotion equations(model, make_chosen(formulations(), {"schur", {}, {}}, "formulation", model),
+                              make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model));
+  AssemblyReport report;
+  State state = assemble(model, report);
+  Derivative rates;
+  AccelerationDerivatives exact(model);
+  Clock::duration evaluating{}, deriving{};
+  for (auto _ : bench) {
+    const auto begin = Clock::now();
+    Status status = equations.evaluate(state, rates);
+    const auto evaluated = Clock::now();
+    equations.complete();
+    if (status.ok()) status = exact.compute(equations.system(), equations.solution());
+    if (!status.ok()) bench.SkipWithError(status.trouble.c_str());
+    benchmark::DoNotOptimize(exact.vdot().data());
+    deriving += Clock::now() - evaluated, evaluating += evaluated - begin;
+  }
+  bench.counters["evaluations"] = static_cast<double>(deriving.count()) / static_cast<double>(evaluating.count());
+}
+BENCHMARK_CAPTURE(derivatives, four_bar, "four_bar");
+BENCHMARK_CAPTURE(derivatives, stewart, "stewart");
+BENCHMARK_CAPTURE(derivatives, rover, "rover");
 
 /// The whole default run of the main example, output kept in memory.
 void four_bar_run(benchmark::State& bench) {

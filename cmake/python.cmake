@@ -50,9 +50,3 @@ install(CODE "
     set(LINKWORK_PYTHON_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/dist-packages)
   endif()" COMPONENT python)
 install(DIRECTORY ${package_tree} DESTINATION "\${LINKWORK_PYTHON_DIR}" COMPONENT python OPTIONAL PATTERN __pycache__ EXCLUDE)
-
-# For bench/python/overhead.py.
-add_executable(linkwork_bench_native_steps EXCLUDE_FROM_ALL bench/python/native_steps.cpp)
-set_target_properties(linkwork_bench_native_steps PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-linkwork_compile_options(linkwork_bench_native_steps)
-target_link_libraries(linkwork_bench_native_steps PRIVATE linkwork)

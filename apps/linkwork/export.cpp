@@ -25,7 +25,7 @@ Examples:
   linkwork export fmu four_bar -o four_bar.fmu
   linkwork export fmu my_arm.toml -o my_arm.fmu --fmi 3 --type me)";
 
-struct Options {
+struct ExportOptions {
   ModelArgument model;
   std::string what, out, types = "cs,me";
   int fmi = 2;
@@ -40,7 +40,7 @@ fs::path binary() {
   return {};
 }
 
-int export_model(const Options& options) {
+int export_model(const ExportOptions& options) {
   if (options.what != "fmu") throw unknown_name({}, "format", options.what, {"fmu"});
   FmuOptions how{.fmi = options.fmi};
   set_types(how, options.types);
@@ -72,7 +72,7 @@ int export_model(const Options& options) {
 
 Command export_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("export", "Writes a model as an FMU, for other programs to simulate.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ExportOptions>();
   app->add_option("FORMAT", options->what, "fmu")->required()->type_name("");
   options->model.add_to(*app);
   app->add_option("-o,--out", options->out, "file to write; default: the model's name with .fmu")->option_text("FILE");

@@ -24,12 +24,12 @@ Examples:
   linkwork import robot.urdf --fixed-base --loops loops.yaml -o robot.toml
   linkwork run robot.urdf)";
 
-struct Options {
+struct ImportingOptions {
   ModelArgument model;
   std::string out;
 };
 
-int import_file(const Options& options) {
+int import_file(const ImportingOptions& options) {
   const fs::path file = options.model.model;
   if (!is_robot_file(file))
     throw InputError({file.string(), 0, 0}, "is no robot file by its name", "a file that ends in .urdf, .sdf or .xml");
@@ -51,7 +51,7 @@ int import_file(const Options& options) {
 
 Command import_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("import", "Writes a robot file (URDF, SDF, MJCF) as a model file.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ImportingOptions>();
   app->add_option("FILE", options->model.model, "a .urdf, .sdf or .xml file")->required()->type_name("");
   app->add_option("-o,--out", options->out, "model file to write; default: to the terminal")->option_text("FILE");
   options->model.add_import_options(*app);

@@ -37,7 +37,7 @@ Examples:
   linkwork optimize four_bar --maximize "max(q.phi)-min(q.phi)" --over l1=0.8:1.2 --end 2 --evaluations 60
   linkwork optimize pendulum --fit measured.csv --fit-columns angle=q.theta --over l=0.5:2)text";
 
-struct Options {
+struct OptimizeOptions {
   EnsembleOptions common;
   std::vector<std::string> over;
   std::optional<std::string> minimize, maximize, fit, fit_columns, method, evaluations, tolerance;
@@ -81,7 +81,7 @@ void print_optimum(const Optimum& found) {
   for (const std::string& note : found.notes) print_line("note", note);
 }
 
-int perform(const Options& options) {
+int perform(const OptimizeOptions& options) {
   expect_interruption();
   const OptimizeRequest request = options.request();
   const EnsembleModel model = options.common.model();
@@ -120,7 +120,7 @@ int perform(const Options& options) {
 
 Command optimize_command(CLI::App& program) {
   CLI::App* const app = program.add_subcommand("optimize", "Finds the parameters that make a measure least, or fit data best.");
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OptimizeOptions>();
   app->add_option("--over", options->over, "a parameter to change, within bounds; repeatable")
       ->allow_extra_args(false)
       ->option_text("NAME=LOW:HIGH");

@@ -13,7 +13,7 @@
 #include "apps/linkwork/results.h"
 #include "apps/linkwork/run_options.h"
 #include "apps/linkwork/text.h"
-#include "linkwork/analysis/equilibrium.h"
+#include "linkwork/front/chosen_start.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
@@ -80,23 +80,6 @@ std::string options_text(const RunOptions& options) {
   return text + (options.checkpoint ? "--checkpoint\n" : "");
 }
 
-/// The state of --start-at. Throws InputError if there is no such place.
-StartState start_at(const std::string& where, const Spec& spec) {
-  if (where != "equilibrium") throw InputError({"--start-at", 0, 0}, fmt::format("is '{}'", where), "equilibrium");
-  const auto model = std::make_shared<const Model>(fitted_model(spec));
-  ReducedMotion motion(model);
-  const Equilibrium found = find_equilibrium(model, motion);
-  if (!found.found) throw InputError({"--start-at", 0, 0}, found.status, "a model that can rest near its start");
-  StartState start{"its equilibrium"};
-  for (const auto& [name, value] : found.q) start.values.emplace_back("q." + name, value);
-  for (const Joint& joint : model->joints)
-    for (const std::string& component : joint.kind->velocities)
-      start.values.emplace_back("v." + coordinate_name(joint, component), 0.0);
-  for (std::size_t k = 0; k < model->states.size(); ++k)
-    start.values.emplace_back("z." + model->states[k].name, found.state.z[static_cast<Eigen::Index>(k)]);
-  return start;
-}
-
 /// Reads the model; with checkpoints, the texts of its files are kept for them. A run that goes on reads no files: its checkpoint
 /// has them all.
 Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) {
@@ -130,12 +113,7 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
     return text;
   });
   options.settings.apply_to(job.spec.settings);
-  if (from != nullptr)
-    job.start = from->request.start;
-  else if (options.start_from)
-    job.start = read_start_state(*options.start_from);
-  else if (options.start_at)
-    job.start = start_at(*options.start_at, job.spec);
+  job.start = from != nullptr ? from->request.start : chosen_start(options.start_from, options.start_at, job.spec);
   for (const auto& [column, value] : job.start.values)
     inputs.add(fmt::format("the start of {}", column), fmt::format("{}", value));
   if (job.start.is_given()) begin_with(job.start, job.spec);

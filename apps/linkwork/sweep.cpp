@@ -68,9 +68,9 @@ struct SweepOptions {
 std::string failures_in_words(long failed) { return failed > 0 ? fmt::format(", {} failed", failed) : ""; }
 
 /// The first rank: writes what comes.
-class Writing {
+class SweepWriting {
  public:
-  Writing(const SweepOptions& options, const Sweep& sweep)
+  SweepWriting(const SweepOptions& options, const Sweep& sweep)
       : options_(options),
         sweep_(sweep),
         folder_(options.common.out, sweep.model().spec().name + "-sweep"),
@@ -126,9 +126,9 @@ int perform_sweep(const SweepOptions& options, Transport& world) {
     inputs.add("the model's files", std::to_string(model.fingerprint()));
     sweep.emplace(std::move(model), options.request());
   });
-  std::unique_ptr<Writing> writing;
+  std::unique_ptr<SweepWriting> writing;
   together(world, [&](Inputs&) {
-    if (world.rank() == 0) writing = std::make_unique<Writing>(options, *sweep);
+    if (world.rank() == 0) writing = std::make_unique<SweepWriting>(options, *sweep);
   });
   const std::unique_ptr<Mailbox> ranks = open_mailbox();
   const bool whole = sweep->run(

@@ -3,6 +3,7 @@
 
 #include <chrono>
 
+#include "apps/network/brief_look.h"
 #include "apps/network/grpc_network.h"
 #include "linkwork/modules/remote/messages.h"
 
@@ -69,7 +70,9 @@ class GrpcLine : public Line {
     while ((done_ & events) != events) {
       void* event = nullptr;
       bool good = false;
-      if (queue_.AsyncNext(&event, &good, deadline) != grpc::CompletionQueue::GOT_EVENT) {
+      auto status = look_briefly(queue_, &event, &good);
+      if (status == grpc::CompletionQueue::TIMEOUT) status = queue_.AsyncNext(&event, &good, deadline);
+      if (status != grpc::CompletionQueue::GOT_EVENT) {
         is_broken_ = true;
         throw LineLost("no answer in time");
       }

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "apps/network/brief_look.h"
 #include "apps/network/grpc_network.h"
 #include "linkwork/modules/remote/messages.h"
 
@@ -111,7 +112,12 @@ class Lines {
     threads_.emplace_back([this] {
       void* line = nullptr;
       bool good = false;
-      while (queue_->Next(&line, &good)) proceed(static_cast<Line*>(line), good);
+      for (;;) {
+        const auto status = look_briefly(*queue_, &line, &good);
+        if (status == grpc::CompletionQueue::SHUTDOWN) return;
+        if (status == grpc::CompletionQueue::TIMEOUT && !queue_->Next(&line, &good)) return;
+        proceed(static_cast<Line*>(line), good);
+      }
     });
   }
 

@@ -1,10 +1,11 @@
 """What Python costs: PYTHONPATH=build/python /usr/bin/python3 bench/python/overhead.py [BENCHMARK_PROGRAM].
 
-Every time is the shortest of many repeats: other programs only make it longer. With the program of bench/python/native_steps.cpp
+Every time is the shortest of many repeats: other programs only make it longer. The gain by threads is the median of many ratios. With the program of bench/python/native_steps.cpp
 (target linkwork_bench_native_steps) steps are compared with those of C++.
 """
 
 import signal
+import statistics
 import subprocess
 import sys
 import threading
@@ -84,15 +85,17 @@ def threads():
     simulations = [lw.Simulation(model) for _ in range(2)]
 
     def together():
-        workers = [threading.Thread(target=s.step, args=(1500,)) for s in simulations]
+        workers = [threading.Thread(target=s.step, args=(3000,)) for s in simulations]
         for worker in workers:
             worker.start()
         for worker in workers:
             worker.join()
 
-    one = shortest(lambda: [s.step(1500) for s in simulations], 12)
-    two = shortest(together, 12)
-    print(f"two simulations, two threads     {one / two:8.2f} times as fast as one after the other")
+    ratios = []
+    for _ in range(15):  # in turn, so that both see the same machine
+        one = shortest(lambda: [s.step(3000) for s in simulations], 1)
+        ratios.append(one / shortest(together, 1))
+    print(f"two simulations, two threads     {statistics.median(ratios):8.2f} times as fast as one after the other")
 
 
 def interruption():

@@ -80,6 +80,7 @@ Model fully_augmented(const Model& original) {
     node.inertia = original.tree.nodes[i].inertia;
     model.start_q[static_cast<std::size_t>(node.q) + 3] = 1.0;
   }
+  mark_planar_nodes(model.tree);
 
   const auto move = [&](NodeFrame& frame) { frame.node = free_node[static_cast<std::size_t>(frame.node)]; };
   for (Body& body : model.bodies) body.node = free_node[static_cast<std::size_t>(body.node)];

@@ -165,8 +165,6 @@ void MotionGradient::for_each_carrier(int node, Visit visit) const {
   }
 }
 
-static V3 at_point(const V6& motion, const V3& p) { return motion.tail<3>() + motion.head<3>().cross(p); }
-
 void MotionGradient::add_sensor(const Sensor& sensor, int component, bool rate, double factor, Entries& to) {
   if (sensor.kind->is_expression) return add(sensor.value, factor, to);
   if (sensor.kind->name == "distance") {

@@ -13,8 +13,6 @@ namespace {
 using V3 = Vec3<double>;
 using V6 = Vec6<double>;
 
-V3 at_point(const V6& motion, const V3& p) { return motion.tail<3>() + motion.head<3>().cross(p); }
-
 int depth_of(const Tree& tree, int node) {
   int depth = 0;
   for (; node != 0; node = tree.nodes[static_cast<std::size_t>(node)].parent) ++depth;

@@ -10,6 +10,11 @@
 
 namespace linkwork {
 
+/// The linear part of a twist, or of its change, at a point of the body.
+inline Vec3<double> at_point(const Vec6<double>& motion, const Vec3<double>& p) {
+  return motion.tail<3>() + motion.head<3>().cross(p);
+}
+
 /// How the relative motion of two frames changes with the coordinates of the joints between them, at true accelerations. All
 /// that a closure, a cut joint or a spring needs for its exact derivatives.
 class RelativeGradient {

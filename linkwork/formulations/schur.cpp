@@ -43,6 +43,7 @@ class Schur : public Formulation {
   Status solve(System& system, Solution& solution) override {
     Status status = solve_by_recursion(system, solution);
     if (status.ok() && is_solved(system, solution)) return {};
+    if (system.tree().nv > kMostDense) return status.ok() ? Status{std::string(kTooLarge)} : status;
     if (!partition_) partition_.emplace(system.model());
     partition_->partition().forget();
     partition_->update(system);
@@ -55,6 +56,10 @@ class Schur : public Formulation {
   void forget() override { usual_rank_ = -1; }
 
  private:
+  static constexpr int kMostDense = 4000;  // velocities: a factorization of minutes
+  static constexpr std::string_view kTooLarge =
+      "constraints depend on one another so nearly that recursions cannot solve them, and there are too many coordinates for "
+      "other ways";
   static constexpr double kWeak = 1e-4;    // pivots above it lose no digits that matter
   static constexpr double kLost = 1e-3;    // beyond rounding: the rows' inverse is wrong
   static constexpr double kInVain = 1e-6;  // what dependent rows may ask for, off the constraints

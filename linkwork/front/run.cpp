@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "linkwork/coordinates/fully_augmented.h"
+#include "linkwork/front/chosen_start.h"
 #include "linkwork/front/mechanism_parts.h"
 #include "linkwork/front/results_source.h"
 #include "linkwork/front/run_checkpoints.h"
-#include "linkwork/io/start_state.h"
 #include "linkwork/model/joint_state.h"
 #include "linkwork/simulation/design_fit.h"
 #include "linkwork/simulation/kinematics.h"
@@ -21,14 +21,15 @@ namespace linkwork {
 
 namespace {
 
-Spec with_options(const Mechanism& mechanism, const RunOptions& options) {
+Spec with_options(const Mechanism& mechanism, const RunOptions& options, StartState* chosen = nullptr) {
   Spec spec = mechanism.spec();
   apply(options, spec.settings);
-  if (options.start_from) {
-    const StartState start = read_start_state(*options.start_from);
+  const StartState start = chosen_start(options.start_from, options.start_at, spec);
+  if (start.is_given()) {
     begin_with(start, spec);
     spec.notes.insert(spec.notes.begin(), "the start is the state of " + start.from);
   }
+  if (chosen != nullptr) *chosen = start;
   return spec;
 }
 
@@ -50,7 +51,8 @@ Eigen::Map<const VecX<double>, 0, Eigen::InnerStride<>> Results::operator[](std:
 Results run(const Mechanism& mechanism, const RunOptions& options, const std::function<bool()>& go_on) {
   Results results;
   const auto source = std::make_shared<Results::Source>();
-  source->spec = with_options(mechanism, options);
+  StartState start;
+  source->spec = with_options(mechanism, options, &start);
   std::optional<Pacing> pacing;
   if (options.realtime) pacing.emplace(*options.realtime);
   std::optional<RunCheckpoints> checkpoints;
@@ -69,7 +71,7 @@ Results run(const Mechanism& mechanism, const RunOptions& options, const std::fu
     results.columns = simulation.columns();
     source->model = ready.model;
     source->begin_drawing(simulation.columns(), simulation.system().columns());
-    if (options.checkpoint) checkpoints.emplace(mechanism, options, source->spec, simulation.columns());
+    if (options.checkpoint) checkpoints.emplace(mechanism, options, start, source->spec, simulation.columns());
     observer.row = [&](std::span<const double> row) {
       results.values.insert(results.values.end(), row.begin(), row.end());
       if (checkpoints) checkpoints->write(row);

@@ -28,6 +28,7 @@ struct RunOptions {
   int threads = 1;                             // of run(): that share the modules of a model
   std::optional<double> realtime = {};         // of run(): go no faster than so many seconds per second of the clock
   std::optional<std::string> start_from = {};  // "DIR" or "DIR@t": begin with the state of another run, whose results are there
+  std::optional<std::string> start_at = {};    // "equilibrium": begin at rest there
   /// Of run(): a file to save the run in as it goes, for 'linkwork resume'; results are then written to `out` as they come.
   std::optional<std::string> checkpoint = {}, out = {};
   std::optional<double> checkpoint_every = {};  // s; a tenth of the whole

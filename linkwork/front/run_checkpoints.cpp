@@ -26,7 +26,7 @@ std::vector<std::string> import_texts(const ImportOptions& importing) {
 }
 
 /// Reads the model once more, to have the texts of its files.
-Checkpoint contents_of(const ModelOrigin& origin, const RunOptions& options, const Spec& spec) {
+Checkpoint contents_of(const ModelOrigin& origin, const RunOptions& options, const StartState& start, const Spec& spec) {
   Checkpoint contents;
   contents.program = LINKWORK_VERSION;
   contents.request.model = (fs::absolute(origin.folder / origin.file)).lexically_normal().string();
@@ -44,14 +44,14 @@ Checkpoint contents_of(const ModelOrigin& origin, const RunOptions& options, con
   for (const auto& [name, value] : origin.set) contents.request.set.push_back(name + "=" + value);
   contents.request.settings = setting_texts(options);
   contents.request.import = import_texts(origin.importing);
-  if (options.start_from) contents.request.start = read_start_state(*options.start_from);
+  contents.request.start = start;
   contents.request.every = options.checkpoint_every.value_or(spec.settings.end / kCheckpoints);
   return contents;
 }
 
 }  // namespace
 
-RunCheckpoints::RunCheckpoints(const Mechanism& mechanism, const RunOptions& options, const Spec& spec,
+RunCheckpoints::RunCheckpoints(const Mechanism& mechanism, const RunOptions& options, const StartState& start, const Spec& spec,
                                const std::vector<std::string>& columns)
     : file_(fs::absolute(*options.checkpoint)) {
   const Place place{"checkpoint", 0, 0};
@@ -59,7 +59,7 @@ RunCheckpoints::RunCheckpoints(const Mechanism& mechanism, const RunOptions& opt
   if (origin == nullptr)
     throw InputError(place, "forces and modules of a program cannot be saved", "a model that is in files or in a text");
   if (!options.out) throw InputError(place, "rows must be written as they come", "out, a folder for the results");
-  contents_ = contents_of(*origin, options, spec);
+  contents_ = contents_of(*origin, options, start, spec);
   if (!(spec.settings.end / every() <= kMostCheckpoints))
     throw InputError({"checkpoint_every", 0, 0}, fmt::format("is {}", every()), "a larger interval");
   const fs::path folder = fs::absolute(*options.out).lexically_normal();

@@ -16,7 +16,7 @@ namespace linkwork {
 class RunCheckpoints {
  public:
   /// Throws InputError if the file cannot be one, or if a part of the mechanism is a program's.
-  RunCheckpoints(const Mechanism& mechanism, const RunOptions& options, const Spec& spec,
+  RunCheckpoints(const Mechanism& mechanism, const RunOptions& options, const StartState& start, const Spec& spec,
                  const std::vector<std::string>& columns);
 
   double every() const { return contents_.request.every; }

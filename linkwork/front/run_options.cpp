@@ -38,6 +38,7 @@ constexpr std::array kMethods{Method{"coordinates", &RunOptions::coordinates, &S
                               Method{"integrator", &RunOptions::integrator, &Settings::integrator},
                               Method{"glue", &RunOptions::glue, &Settings::glue},
                               Method{"start_from", &RunOptions::start_from},
+                              Method{"start_at", &RunOptions::start_at},
                               Method{"checkpoint", &RunOptions::checkpoint},
                               Method{"out", &RunOptions::out}};
 

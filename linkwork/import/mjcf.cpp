@@ -353,10 +353,12 @@ class MjcfReader {
   void add_mass(const XmlElement& geom, const VisualSpec& shape, const P& X, BodySpec& body) const {
     if (geom.get("shellinertia", "false") == "true") context_.notes.ignore("'shellinertia' of <geom>", geom.place());
     ShapeMass solid = shape.shape == "mesh" ? mesh_mass(shape, context_) : shape_mass(shape);
-    const double mass = geom.number("mass", geom.number("density", 1000.0) * solid.volume);
+    const double density = geom.number("density", 1000.0), mass = geom.number("mass", density * solid.volume);
     if (!(mass >= 0.0) || std::isinf(mass)) geom.fail("has a mass that is negative or infinite");
     if (mass > 0.0 && solid.volume == 0.0)
       context_.notes.hint(fmt::format("the {:g} kg of a mesh that cannot be read are taken as a point", mass), geom.place());
+    if (!geom.get("mass") && density > 0.0 && solid.volume == 0.0)
+      context_.notes.hint(fmt::format("a mesh that cannot be read would tell what '{}' weighs", body.name), geom.place());
     if (mass > 0.0) add_part(body, mass, X * P{M3::Identity(), solid.com}, mass * solid.unit_inertia);
   }
 

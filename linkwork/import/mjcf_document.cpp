@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 using V3 = Vec3<double>;
 using M3 = Mat3<double>;
 
-constexpr std::size_t kDeepestInclude = 32, kMostElements = 1'000'000;
+constexpr std::size_t kDeepestInclude = 32, kMostIncluded = 1'000'000;
 
 std::size_t count(const XmlElement& element) {
   std::size_t sum = 1;
@@ -56,7 +56,7 @@ class Includes {
     if (root.name != "mujoco" && root.name != "mujocoinclude")
       throw InputError(root.place(), fmt::format("the root element is <{}>", root.name), "<mujoco> or <mujocoinclude>");
     elements_ += count(root);
-    if (elements_ > kMostElements) include.fail("makes the model too large", fmt::format("at most {} elements", kMostElements));
+    if (elements_ > kMostIncluded) include.fail("makes the model too large", fmt::format("at most {} elements", kMostIncluded));
     open_.push_back(file);
     put_in(root);
     open_.pop_back();
@@ -94,7 +94,7 @@ class Copies {
       replicate.fail("has no good 'count'", "a whole number from 1 to 100000");
     const int number = static_cast<int>(written_count);
     elements_ += static_cast<std::size_t>(number) * count(replicate);
-    if (elements_ > kMostElements) replicate.fail("makes too many elements", fmt::format("at most {}", kMostElements));
+    if (elements_ > kMostIncluded) replicate.fail("makes too many elements", fmt::format("at most {}", kMostIncluded));
     const std::string separator = replicate.get("sep", "");
     Pose<double> step;
     step.p = replicate.vector("offset", V3::Zero());

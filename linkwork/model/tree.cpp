@@ -14,7 +14,7 @@ void mark_planar_nodes(Tree& tree) {
     const Node& node = tree.nodes[i];
     mass[i] += node.inertia.mass;
     mass[static_cast<std::size_t>(node.parent)] += mass[i];
-    tree.nodes[static_cast<std::size_t>(node.parent)].usual_inertia += mass[i] * node.p.squaredNorm();
+    tree.nodes[static_cast<std::size_t>(node.parent)].usual_inertia += mass[i] * node.p.squaredNorm() + node.usual_inertia;
   }
 }
 

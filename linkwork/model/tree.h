@@ -44,7 +44,7 @@ struct Node {
   Vec3<double> p = Vec3<double>::Zero();         // the joint's place in the parent's frame
   Mat3<double> R_PF = Mat3<double>::Identity();  // spherical, free: constant rotation before the quaternion's
   RigidInertia inertia;                          // of everything rigidly fixed to the node, in its frame
-  double usual_inertia = 0.0;                    // its own and that of what hangs on it, as points at their joints
+  double usual_inertia = 0.0;                    // its own and that of what hangs on it, of each about the joint before it
 };
 
 /// Nodes in depth-first order, parents first; node 0 is the ground.

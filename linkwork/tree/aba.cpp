@@ -15,6 +15,13 @@ namespace {
 using planar::kMassless;
 constexpr double kFloor = 1e-9;
 
+/// What a node's inertia about an axis is held against. The trace alone grows with the cube of a chain's length, so that it tells
+/// little of what is usual about one axis.
+template <class S>
+S usual_turning(const Node& node, const NodeWork<S>& a) {
+  return S(node.usual_inertia) + S(1e-3) * a.IA.I.trace();
+}
+
 template <class S>
 S floored(S D, S scale, int i, TreeWork<S>& work) {
   if (D > S(kMassless) * scale) return D;
@@ -106,7 +113,7 @@ template <class S>
     }
     case NodeKind::kSpherical: {
       Mat3<S> D = a.IA.I.matrix();
-      for (int k = 0; k < 3; ++k) D(k, k) = floored(D(k, k), a.IA.I.trace(), i, work);
+      for (int k = 0; k < 3; ++k) D(k, k) = floored(D(k, k), usual_turning(node, a), i, work);
       Mat3<S> Dinv = D;
       if (!invert_positive<3>(Dinv)) {
         work.massless_node = i;
@@ -123,7 +130,7 @@ template <class S>
     }
     case NodeKind::kFree: {
       Mat6<S> D = a.IA.matrix();
-      for (int k = 0; k < 6; ++k) D(k, k) = floored(D(k, k), k < 3 ? a.IA.I.trace() : a.IA.M.trace(), i, work);
+      for (int k = 0; k < 6; ++k) D(k, k) = floored(D(k, k), k < 3 ? usual_turning(node, a) : a.IA.M.trace(), i, work);
       Mat6<S>& Dinv = work.block(i).IA_inverse;
       Dinv = D;
       if (!invert_positive<6>(Dinv)) {
@@ -219,7 +226,7 @@ void articulate(const Tree& tree, TreeWork<S>& work, int i) {
   }
   a.Uw = {a.IA.I.xz, a.IA.I.yz, a.IA.I.zz};
   a.Uf = a.IA.H.row(2).transpose();
-  a.Dinv = S(1) / floored(a.IA.I.zz, a.IA.I.trace(), i, work);
+  a.Dinv = S(1) / floored(a.IA.I.zz, usual_turning(node, a), i, work);
   if (node.parent != 0) project_revolute(node, a, work[node.parent].IA);
 }
 

@@ -24,7 +24,7 @@ def _folder_name(name):
 
 def run(model, *, end=None, step=None, max_step=None, rtol=None, atol=None, every=None, coordinates=None, formulation=None,
         stabilization=None, integrator=None, glue=None, columns=None, threads=None, realtime=None, start_from=None,
-        checkpoint=None, checkpoint_every=None, out=None, format="csv", no_report=False, quiet=True):
+        start_at=None, checkpoint=None, checkpoint_every=None, out=None, format="csv", no_report=False, quiet=True):
     """Simulates a model to its end and gives the rows: see Results. Options are those of 'linkwork run', by their names.
 
     Files are written only if `out`, a folder, is given (or `checkpoint`, which needs one: 'linkwork resume' goes on with such a

@@ -115,13 +115,13 @@ TEST(Controllers, InCodeConvergeToTheExpressionWithTheirPeriod) {
 }
 
 /// Custom forces with and without potential, an input that changes, states, tables, springs with laws: nothing is lost.
-lw::Builder with_everything() {
+lw::Builder with_everything(const std::vector<double>& efforts = {-50, -20, 0, 30, 45}) {
   lw::Builder b = arm();
   b.input("push", "3*sin(4*t)");
   b.state("lag", "20*(s.error - z.lag)");
   b.state("heat", "0.3*v.shoulder^2");
   b.sensor("error", "0.7 - q.shoulder");
-  b.table("curve", {-2, -1, 0, 1, 2}, {-50, -20, 0, 30, 45}).set("interpolation", "cubic");
+  b.table("curve", {-2, -1, 0, 1, 2}, efforts).set("interpolation", "cubic");
   b.torque("shoulder", "curve(z.lag) - 2*v.shoulder + u.push").set("name", "motor");
   b.force({"drag",
            [](const lw::Kinematics& k, lw::Forces& f) {
@@ -138,11 +138,16 @@ lw::Builder with_everything() {
 }
 
 TEST(Controllers, CustomForcesInputsAndStatesCloseTheEnergyBalance) {
-  const lw::Mechanism m = with_everything().build();
-  // The third derivative of the table jumps at its points, which costs a little of the order of rk4.
-  for (const char* coordinates : {"TA", "FA"})
-    EXPECT_LT(lw::run(m, {.coordinates = coordinates, .integrator = "rk4", .end = 1.0, .step = 1e-3}).summary.energy_drift, 2e-9)
-        << coordinates;
+  const auto drift = [](const lw::Mechanism& m, const char* coordinates, double step) {
+    return lw::run(m, {.coordinates = coordinates, .integrator = "rk4", .end = 1.0, .step = step}).summary.energy_drift;
+  };
+  const lw::Mechanism smooth = with_everything({-20, -10, 0, 10, 20}).build(), kinked = with_everything().build();
+  for (const char* coordinates : {"TA", "FA"}) {
+    EXPECT_LT(drift(smooth, coordinates, 1e-3), 1e-9) << coordinates;
+    EXPECT_NEAR(drift(smooth, coordinates, 2e-3) / drift(smooth, coordinates, 1e-3), 16.0, 1.5)
+        << coordinates;                                                // the order of rk4
+    EXPECT_LT(drift(kinked, coordinates, 1e-3), 2e-9) << coordinates;  // the third derivative of that table jumps at its points
+  }
   // The same with an input that is set: its jumps are no work.
   lw::Builder b = with_everything();
   b.torque("elbow", "u.live").input("live");

@@ -20,7 +20,7 @@ struct Ended {
   State state;
 };
 
-Ended run(Spec spec, const Methods& methods) {
+Ended run_with(Spec spec, const Methods& methods) {
   spec.settings.integrator = parse_choice(methods.integrator, {});
   spec.settings.formulation = parse_choice(methods.formulation, {});
   spec.settings.output_every = spec.settings.end;
@@ -43,10 +43,10 @@ TEST(Stiff, ImplicitIntegratorsNeedTwentyTimesFewerStepsThanDopri45AtEqualError)
   spec.settings.step = 1e-4;
   spec.settings.rtol = 1e-9;
   spec.settings.atol = 1e-11;
-  const Ended exact = run(spec, {"dopri45", "schur"});
+  const Ended exact = run_with(spec, {"dopri45", "schur"});
   spec.settings.rtol = 1e-3;
   spec.settings.atol = 1e-5;
-  const Ended explicit_run = run(spec, {"dopri45", "schur"});
+  const Ended explicit_run = run_with(spec, {"dopri45", "schur"});
   const double error = distance(explicit_run, exact);
   struct Case {
     Methods methods;
@@ -60,7 +60,7 @@ TEST(Stiff, ImplicitIntegratorsNeedTwentyTimesFewerStepsThanDopri45AtEqualError)
     chosen.settings.step = c.step;
     chosen.settings.rtol = c.rtol;
     chosen.settings.atol = 1e-2 * c.rtol;
-    const Ended ended = run(chosen, c.methods);
+    const Ended ended = run_with(chosen, c.methods);
     const double measured = distance(ended, exact);
     std::printf("%-20s %6ld steps, error %.1e; dopri45 %6ld steps, error %.1e\n", c.methods.integrator.c_str(),
                 ended.summary.steps, measured, explicit_run.summary.steps, error);
@@ -77,7 +77,7 @@ TEST(Ida, ReachesThePublishedAnglesOfAndrewsInBothForms) {
     Spec spec = test::library_spec("andrews");
     spec.settings.rtol = form == "ggl" ? 1e-8 : 1e-10;
     spec.settings.atol = 0.1 * spec.settings.rtol;
-    const Ended ended = run(spec, {"ida", form});
+    const Ended ended = run_with(spec, {"ida", form});
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto value = std::ranges::find(ended.summary.final_state, "q." + names[i], &std::pair<std::string, double>::first);
       ASSERT_NE(value, ended.summary.final_state.end());
@@ -93,10 +93,10 @@ TEST(ImplicitRuns, TakeRedundantRowsAndPassSingularPositions) {
       Spec spec = test::library_spec(model);
       spec.settings.end = 1.0;
       spec.settings.step = 2e-3;
-      const Ended ended = run(spec, methods);
+      const Ended ended = run_with(spec, methods);
       spec.settings.rtol = 1e-11;
       spec.settings.atol = 1e-12;
-      EXPECT_LT(distance(ended, run(spec, {"dopri45", "schur"})), 1e-3) << model << " with " << methods.integrator;
+      EXPECT_LT(distance(ended, run_with(spec, {"dopri45", "schur"})), 1e-3) << model << " with " << methods.integrator;
       EXPECT_LT(ended.summary.position_error_max, spec.settings.constraint_tolerance) << model << " with " << methods.integrator;
     }
 }
@@ -107,9 +107,9 @@ TEST(ImplicitRuns, OfManyCoordinatesGiveTheSameByWayOfSparseMatrices) {
   spec.settings.step = 1e-3;
   spec.settings.rtol = 1e-8;
   spec.settings.atol = 1e-10;
-  const Ended reference = run(spec, {"dopri45", "schur"});
+  const Ended reference = run_with(spec, {"dopri45", "schur"});
   for (const Methods& methods : {Methods{"generalized-alpha", "index3"}, Methods{"newmark", "ggl"}, Methods{"ida", "ggl"}})
-    EXPECT_LT(distance(run(spec, methods), reference), 1e-3) << methods.integrator;
+    EXPECT_LT(distance(run_with(spec, methods), reference), 1e-3) << methods.integrator;
 }
 
 TEST(ImplicitRuns, KeepEnergyWithinTheirError) {
@@ -119,7 +119,7 @@ TEST(ImplicitRuns, KeepEnergyWithinTheirError) {
     Spec spec = test::library_spec("four_bar", {{"torque", "0"}});
     spec.settings.end = 10.0;
     spec.settings.step = 1e-3;
-    EXPECT_LT(run(spec, {integrator, "auto"}).summary.energy_drift, drift) << integrator;
+    EXPECT_LT(run_with(spec, {integrator, "auto"}).summary.energy_drift, drift) << integrator;
   }
 }
 
@@ -129,7 +129,7 @@ TEST(Index3, HoldsPositionsByItselfAndGglVelocitiesToo) {
     spec.settings.stabilization = {"none", {}, {}};
     spec.settings.end = 10.0;
     spec.settings.step = 2e-3;
-    const Summary summary = run(spec, {"generalized-alpha", form}).summary;
+    const Summary summary = run_with(spec, {"generalized-alpha", form}).summary;
     EXPECT_LT(summary.position_error_max, 1e-10) << form;
     if (form == "ggl") {
       EXPECT_LT(summary.velocity_error_max, 1e-7);

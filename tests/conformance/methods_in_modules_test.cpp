@@ -25,7 +25,7 @@ Spec ready(const std::string& name, double end, double every = 0.02) {
 }
 
 /// The motion of one piece by the same methods, and the same bits on any number of threads.
-void expect_the_motion_of_one_piece(Spec spec, const std::string& what, double tolerance = 1e-9, bool same_coordinates = false) {
+void expect_one_motion(Spec spec, const std::string& what, double tolerance = 1e-9, bool same_coordinates = false) {
   Spec one = spec;
   if (!same_coordinates) one.settings.coordinates = {"TA", {}, {}};
   const Rows whole = test::run_in_one_piece(one);
@@ -47,7 +47,7 @@ TEST_P(DriftControlInModules, IsThatOfOnePiece) {
   for (const char* const name : {"rover_modules", "four_bar_modules", "ring_modules", "geared_modules"}) {
     Spec spec = ready(name, 0.1);
     spec.settings.stabilization = parse_choice(GetParam(), {});
-    expect_the_motion_of_one_piece(spec, name);
+    expect_one_motion(spec, name);
   }
 }
 
@@ -91,7 +91,7 @@ TEST_P(FormulationInModules, GivesTheMotionOfOnePiece) {
     one.settings.formulation = {"schur", {}, {}};
     if (GetParam() == "lagrange" && !test::run_in_one_piece(one).summary.redundant.empty()) continue;  // which it refuses
     // It changes velocities in every stage, in modules by their own rows alone: the integrator's error is another.
-    expect_the_motion_of_one_piece(spec, name, GetParam() == "projection" ? 1e-7 : 1e-9);
+    expect_one_motion(spec, name, GetParam() == "projection" ? 1e-7 : 1e-9);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Exact, FormulationInModules, testing::ValuesIn(formulations_of_modules()), [](const auto& test) {
@@ -117,7 +117,7 @@ TEST(CoordinatesInModules, GiveTheMotionOfOnePiece) {
     for (const char* const name : {"rover_modules", "four_bar_modules", "nested_modules"}) {
       Spec spec = ready(name, 0.1);
       spec.settings.coordinates = parse_choice(coordinates, {});
-      expect_the_motion_of_one_piece(spec, fmt::format("{} {}", coordinates, name));
+      expect_one_motion(spec, fmt::format("{} {}", coordinates, name));
     }
 }
 
@@ -126,7 +126,7 @@ TEST(CoordinatesInModules, GoThroughEvents) {
     Spec spec = ready(name, 1.4, 0.05);
     spec.settings.coordinates = {"FA", {}, {}};
     spec.settings.step = 2e-3;
-    expect_the_motion_of_one_piece(spec, name, 1e-9, true);
+    expect_one_motion(spec, name, 1e-9, true);
   }
 }
 
@@ -204,9 +204,9 @@ b = "b.end"
        {"type = \"spring\"\nstiffness = 200\nlength = 0.3\n", "type = \"distance\"\nlength = 2\n"}) {
     Spec spec = two(connection);
     spec.settings.stabilization = {"projection", {{"mass", 0.0}}, {}};
-    expect_the_motion_of_one_piece(spec, connection, 1e-7);
+    expect_one_motion(spec, connection, 1e-7);
     spec.settings.stabilization = {"none", {}, {}};
-    expect_the_motion_of_one_piece(spec, connection);
+    expect_one_motion(spec, connection);
   }
 }
 
@@ -254,7 +254,7 @@ TEST_P(IntegratorOfModules, GivesTheMotionOfOnePiece) {
     spec.settings.integrator = parse_choice(GetParam(), {});
     spec.settings.rtol = 1e-10;
     spec.settings.atol = 1e-12;
-    expect_the_motion_of_one_piece(spec, name, fixed ? 1e-9 : 1e-7);
+    expect_one_motion(spec, name, fixed ? 1e-9 : 1e-7);
   }
 }
 INSTANTIATE_TEST_SUITE_P(Methods, IntegratorOfModules,
@@ -323,7 +323,7 @@ TEST(ImplicitIntegratorsOfModules, GoThroughEvents) {
       spec.settings.integrator = {integrator, {}, {}};
       spec.settings.rtol = 1e-9;
       spec.settings.atol = 1e-11;
-      expect_the_motion_of_one_piece(spec, fmt::format("{} {}", integrator, name), 1e-6);
+      expect_one_motion(spec, fmt::format("{} {}", integrator, name), 1e-6);
     }
 }
 
@@ -375,7 +375,7 @@ length = 0
   for (const std::string integrator : {"dopri45", "cvode-bdf"}) {
     std::string own = text;
     own.replace(own.find("INTEGRATOR"), 10, integrator);
-    expect_the_motion_of_one_piece(read_model_text(own, "pulses.toml", options), integrator, 1e-4);
+    expect_one_motion(read_model_text(own, "pulses.toml", options), integrator, 1e-4);
   }
 }
 

@@ -4,5 +4,5 @@ set -euo pipefail
 source_dir=$1 tree=$2
 
 cmake -S "$source_dir" -B "$tree" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_COMPILER="${CXX:-clang++}" -DLINKWORK_FUZZ=ON \
-  -DLINKWORK_TESTS=OFF
+  -DLINKWORK_TESTS=OFF -DLINKWORK_UNITY=ON
 cmake --build "$tree" --parallel "$(nproc)"

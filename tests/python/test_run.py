@@ -115,6 +115,19 @@ def test_a_run_starts_from_another(tmp_path):
     assert any("the start is the state of" in note for note in second.summary.notes)
 
 
+def test_a_run_starts_at_rest():
+    rest = lw.equilibrium("measured_car")
+    r = lw.run("measured_car", end=0.01, start_at="equilibrium")
+    for name, value in rest.q.items():
+        assert r["q." + name][0] == pytest.approx(value, abs=1e-9)
+    assert max(abs(r[column][0]) for column in r.columns if column.startswith("v.")) < 1e-12
+    assert lw.Simulation(lw.Model.from_file("measured_car"), start_at="equilibrium").q == pytest.approx(list(rest.q.values()), abs=1e-9)
+    with pytest.raises(lw.InputError, match="start-at"):
+        lw.run("measured_car", start_at="noon")
+    with pytest.raises(lw.InputError, match="one of them"):
+        lw.run("measured_car", start_at="equilibrium", start_from="x")
+
+
 @pytest.mark.parametrize("make", [lambda models: lw.Model.from_file(models / "four_bar.toml", torque=2),
                                   lambda models: lw.Model.from_string((models / "four_bar.toml").read_text(), torque=2)])
 def test_an_interrupted_run_is_resumed_by_the_program(make, models, program, tmp_path):

@@ -4,6 +4,7 @@
 
 #include "linkwork/import/robot_file.h"
 #include "linkwork/import/xml.h"
+#include "linkwork/simulation/check.h"
 #include "tests/unit/import/parallelogram.h"
 
 namespace linkwork {
@@ -91,6 +92,24 @@ TEST(HostileRobotFile, ReadsAHundredThousandLinks) {
         "<joint name=\"j{0}\" type=\"continuous\"><parent link=\"l{1}\"/><child link=\"l{0}\"/></joint>",
         i, i / 2);
   EXPECT_EQ(read_robot_text(text + "</robot>", "chain.urdf").joints.size(), static_cast<std::size_t>(kLinks));
+}
+
+/// About one axis a long chain has a bounded inertia, about the others one that grows with the cube of its length: that is not
+/// nothing, and no reason for a dense solution.
+TEST(HostileRobotFile, ChecksALongChainInTimeThatGrowsWithItsLength) {
+  constexpr int kLinks = 60000;
+  const char* const inertial =
+      "<inertial><origin xyz=\"0 0 0.1\"/><mass value=\"1\"/><inertia ixx=\"0.1\" iyy=\"0.1\" izz=\"0.1\"/></inertial>";
+  std::string text = fmt::format("<robot name=\"chain\"><link name=\"l0\">{}</link>", inertial);
+  for (int i = 1; i < kLinks; ++i)
+    text += fmt::format(
+        "<link name=\"l{0}\">{2}</link><joint name=\"j{0}\" type=\"continuous\"><parent link=\"l{1}\"/><child link=\"l{0}\"/>"
+        "<origin xyz=\"0 0 0.2\"/><axis xyz=\"1 0 0\"/></joint>",
+        i, i - 1, inertial);
+  const CheckReport report = check(build_model(read_robot_text(text + "</robot>", "chain.urdf")));
+  EXPECT_EQ(report.trouble, "");
+  EXPECT_EQ(report.dof, kLinks + 5);
+  EXPECT_THAT(report.formulation_reason, HasSubstr("linear time"));
 }
 
 TEST(HostileRobotFile, ReadsLongChainsOfFramesLoopsAndMimics) {

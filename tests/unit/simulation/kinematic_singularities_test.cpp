@@ -22,19 +22,19 @@ Summary driven(const std::string& drives, double end) {
   return motion.run();
 }
 
-std::string drive(const std::string& name, const std::string& joint) {
+std::string mirrored_drive(const std::string& name, const std::string& joint) {
   return "\n[[closure]]\nname = \"" + name + "\"\ntype = \"drive\"\njoint = \"" + joint + "\"\nvalue = \"-pi/6 - 1.37*t\"\n";
 }
 
 TEST(KinematicSingularities, OneDriveDoesNotTellHowTheLinkageLeavesItsFold) {
-  const Summary summary = driven(drive("first", "theta2"), 3.0);
+  const Summary summary = driven(mirrored_drive("first", "theta2"), 3.0);
   EXPECT_TRUE(summary.completed) << summary.status;
   EXPECT_THAT(summary.warnings, Contains(HasSubstr("a singular position was passed")));
 }
 
 /// Rows of the pins vanish at the fold, and those that are independent change there; rank never does.
 TEST(KinematicSingularities, AreNotSeenWhereRedundantRowsTakeTurns) {
-  const Summary summary = driven(drive("first", "theta2") + drive("second", "theta4"), 10.0);
+  const Summary summary = driven(mirrored_drive("first", "theta2") + mirrored_drive("second", "theta4"), 10.0);
   EXPECT_TRUE(summary.completed) << summary.status;
   EXPECT_EQ(summary.rank, 4);
   EXPECT_THAT(summary.warnings, Each(Not(HasSubstr("singular"))));
