@@ -91,14 +91,16 @@ target_compile_options(linkwork_fuzzed PUBLIC
   -O1 -g1 -w -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
 target_link_libraries(linkwork_fuzzed
   PUBLIC Eigen3::Eigen
-  PRIVATE fmt::fmt Threads::Threads linkwork_toml nlohmann_json::nlohmann_json pugixml::pugixml yaml-cpp)
+  PRIVATE fmt::fmt Threads::Threads linkwork_toml nlohmann_json::nlohmann_json pugixml::pugixml yaml-cpp ZLIB::ZLIB ${CMAKE_DL_LIBS})
 
 find_package(GTest 1.12 REQUIRED)
 add_executable(sanitized_io_tests ${io_tests})
+linkwork_unity(sanitized_io_tests)
 target_link_libraries(sanitized_io_tests PRIVATE linkwork_fuzzed GTest::gmock_main fmt::fmt nlohmann_json::nlohmann_json)
 target_link_options(sanitized_io_tests PRIVATE -fsanitize=address,undefined)
 
 add_executable(sanitized_transport_tests ${transport_tests} ${transport_sources})
+linkwork_unity(sanitized_transport_tests)
 target_include_directories(sanitized_transport_tests PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_options(sanitized_transport_tests PRIVATE -O1 -g1 -w -fsanitize=thread)
 target_link_options(sanitized_transport_tests PRIVATE -fsanitize=thread)
