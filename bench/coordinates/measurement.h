@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/model/model.h"
 #include "linkwork/simulation/simulation.h"
 
 namespace linkwork::bench {

@@ -11,5 +11,5 @@ seeds=$source_dir/tests/fuzz/corpus/$name
 if [[ -d $seeds ]]; then corpus+=("$seeds"); fi
 if [[ $name == model_reader ]]; then corpus+=("$source_dir/models"); fi
 
-"$tree/fuzz_$name" -max_total_time="$seconds" -runs="$inputs" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1 \
+"$tree/fuzz_$name" -max_total_time="$seconds" -runs="$inputs" -timeout=60 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=1 \
   -artifact_prefix="$failures/" "${corpus[@]}"
