@@ -2,7 +2,7 @@
 # Installs the Debian packages of a folder into a bare Debian 12 and uses them: check.sh PACKAGES [MIRROR]. As root; needs debootstrap.
 set -euo pipefail
 packages=$(cd "$1" && pwd)
-mirror=${2:-$(grep -rhoE 'https?://[^ ]+/debian/? ' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1)}
+mirror=${2:-$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1 || true)}
 mirror=${mirror:-http://deb.debian.org/debian}
 bare=$(mktemp -d)
 trap 'umount "$bare/proc" 2>/dev/null || true; rm -rf "$bare"' EXIT
