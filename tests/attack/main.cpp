@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -99,7 +100,7 @@ struct Report {
       return;
     }
     Tally& tally = modes[fields[0]];
-    const double error = std::stod(fields[2]);
+    const double error = std::strtod(fields[2].c_str(), nullptr);
     if (fields[1] == "right") {
       ++tally.right;
       tally.worst_right = std::max(tally.worst_right, error);
