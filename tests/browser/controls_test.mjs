@@ -24,11 +24,12 @@ const changed = async (act, what) => {
 test("plots open with what the model is about, and all axes have units", async () => {
   await four();
   const titles = await page.locator(".panel-plots, #panel-plots").locator("h3").allTextContents();
-  assert.deepEqual(titles, ["Driven joints", "Loads", "Power", "Sensors", "Energy"].filter((title) => titles.includes(title)));
+  assert.deepEqual(titles, ["Driven joints", "Other joints", "Loads", "Power", "Sensors", "Energy"].filter((title) => titles.includes(title)));
   assert.ok(titles.includes("Driven joints") && titles.includes("Energy"));
   for (const label of await page.locator(".area canvas").evaluateAll((all) => all.map((canvas) => canvas.getAttribute("aria-label"))))
     assert.match(label, /; t \(s\); .*\((rad|°|m|N|N·m|W|J|m\/s|rad\/s|m or rad|m\/s or rad\/s|unit of the model|no unit)\)/);
-  assert.match(await axisLabels(pane("Driven joints")), /^q\.theta, .*angle \(rad\)/);
+  assert.match(await axisLabels(pane("Driven joints")), /^q\.theta; t \(s\); q\.theta \(rad\)$/);
+  assert.match(await axisLabels(pane("Other joints")), /^q\.alpha, q\.phi; t \(s\); angle \(rad\)$/);
   assert.doesNotMatch(titles.join(), /error/i);
   await page.getByRole("tab", { name: "Errors" }).click();
   assert.match(await axisLabels(pane("Position error")), /error\.position/);
@@ -43,7 +44,7 @@ test("angles are shown in degrees on request", async () => {
   await button("Angles in degrees").first().click();
   assert.match(await value(), /°$/);
   assert.ok(Math.abs(parseFloat(await value()) - (radians * 180) / Math.PI) < 0.02);
-  assert.match(await axisLabels(pane("Driven joints")), /angle \(°\)/);
+  assert.match(await axisLabels(pane("Driven joints")), /q\.theta \(°\)/);
   await button("Angles in degrees").first().click();
   assert.ok(Math.abs(parseFloat(await value()) - radians) < 1e-9);
 });
@@ -54,7 +55,7 @@ test("columns of several units get an axis each", async () => {
   await one.getByRole("combobox", { name: "Add a column" }).fill("v.theta");
   await page.keyboard.press("Enter");
   await page.keyboard.press("Escape");
-  assert.match(await axisLabels(one), /angle \(rad\); v\.theta \(rad\/s\)/);
+  assert.match(await axisLabels(one), /q\.theta \(rad\); v\.theta \(rad\/s\)/);
 });
 
 test("a spectrum has its peak where the motion has its frequency, and phase plots go round", async () => {

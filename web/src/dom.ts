@@ -51,6 +51,12 @@ export function short(value: number, digits = 5): string {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** 1, 2 or 5 times a power of ten, not above a number: values that people write. */
+export function roundDown(most: number): number {
+  const decade = 10 ** Math.floor(Math.log10(most));
+  return decade * (most / decade >= 5 ? 5 : most / decade >= 2 ? 2 : 1);
+}
+
 export function download(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = element("a", { href: url, download: name });

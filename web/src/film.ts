@@ -19,6 +19,39 @@ export interface FilmChoice {
 /** Called after every frame; false: stop. */
 type Progress = (part: number) => boolean;
 
+/** Writes into a picture what its numbers mean: the time, the scale of arrows, the size of the grid. */
+function annotate(context: CanvasRenderingContext2D, view: View, t: number, width: number, height: number): void {
+  const size = Math.max(11, Math.round(height / 32));
+  const margin = 0.8 * size;
+  context.font = `${size}px system-ui, sans-serif`;
+  context.fillStyle = context.strokeStyle = theme().text;
+  context.textBaseline = "bottom";
+  context.textAlign = "right";
+  [`${t.toFixed(2)} s`, ...view.remarks()].forEach((text, k) => context.fillText(text, width - margin, height - margin - 1.5 * size * k));
+  context.textAlign = "left";
+  view.scaleBars().forEach(({ text, pixels }, k) => {
+    const y = height - margin - 1.5 * size * k;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.moveTo(margin, y - size / 2);
+    context.lineTo(margin + pixels, y - size / 2);
+    context.stroke();
+    context.fillText(text, 1.6 * margin + pixels, y);
+  });
+}
+
+/** The view as it is, at a moment. */
+export function stillPicture(view: View, t: number): Promise<Blob | null> {
+  const { canvas } = view;
+  const copy = element("canvas", { width: canvas.width, height: canvas.height });
+  const context = copy.getContext("2d")!;
+  context.drawImage(view.picture(t), 0, 0);
+  const { width, height } = view.size;
+  context.scale(canvas.width / width, canvas.height / height);
+  annotate(context, view, t, width, height);
+  return new Promise((done) => copy.toBlob(done, "image/png"));
+}
+
 /** Draws the frames into a canvas of its own, with the time and the scale of arrows. */
 class Frames {
   readonly canvas: HTMLCanvasElement;
@@ -38,23 +71,7 @@ class Frames {
     const { choice, context } = this;
     const t = Math.min(choice.to, choice.from + (index * choice.speed) / choice.rate);
     context.drawImage(this.view.picture(t), 0, 0, choice.width, choice.height);
-    const size = Math.max(11, Math.round(choice.height / 32));
-    const margin = 0.8 * size;
-    context.font = `${size}px system-ui, sans-serif`;
-    context.fillStyle = context.strokeStyle = theme().text;
-    context.textBaseline = "bottom";
-    context.textAlign = "right";
-    context.fillText(`${t.toFixed(choice.to >= 100 ? 1 : 2)} s`, choice.width - margin, choice.height - margin);
-    context.textAlign = "left";
-    this.view.scaleBars().forEach(({ text, pixels }, k) => {
-      const y = choice.height - margin - 1.5 * size * k;
-      context.lineWidth = 2;
-      context.beginPath();
-      context.moveTo(margin, y - size / 2);
-      context.lineTo(margin + pixels, y - size / 2);
-      context.stroke();
-      context.fillText(text, 1.6 * margin + pixels, y);
-    });
+    annotate(context, this.view, t, choice.width, choice.height);
     return context;
   }
 

@@ -1,7 +1,7 @@
 // A model that the server runs anew as its parameters and inputs are moved ('linkwork view MODEL').
 import { button } from "./controls";
 import type { LiveModel, Run, Scene, Summary } from "./data";
-import { element, short } from "./dom";
+import { element, roundDown, short } from "./dom";
 
 /** The head of an answer; rows follow it, number by number. */
 interface Answer {
@@ -29,12 +29,6 @@ interface Slider {
   start: number; // as in the file
   moved: boolean;
   show(): void;
-}
-
-/** 1, 2 or 5 times a power of ten, not above a number: sliders then stop at values that people write. */
-function roundStep(most: number): number {
-  const decade = 10 ** Math.floor(Math.log10(most));
-  return decade * (most / decade >= 5 ? 5 : most / decade >= 2 ? 2 : 1);
 }
 
 export class Live {
@@ -78,7 +72,7 @@ export class Live {
 
   private slider(key: string, name: string, value: number, start: number, whole: boolean): HTMLElement {
     const [low, high] = start > 0 ? [0, 2 * start] : start < 0 ? [2 * start, 0] : [-1, 1];
-    const range = element("input", { type: "range", min: Math.min(low, value), max: Math.max(high, value), step: whole ? 1 : roundStep((high - low) / 300), value, "aria-label": name, oninput: () => set(Number(range.value)) });
+    const range = element("input", { type: "range", min: Math.min(low, value), max: Math.max(high, value), step: whole ? 1 : roundDown((high - low) / 300), value, "aria-label": name, oninput: () => set(Number(range.value)) });
     const field = element("input", { type: "number", step: "any", value: short(value, 6), "aria-label": `${name}, value`, onchange: () => set(Number(field.value)) });
     const slider: Slider = {
       key,

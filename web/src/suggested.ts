@@ -46,7 +46,8 @@ export function suggestPlots(run: Run): Suggestion[] {
   const names = run.columns;
   const simple = run.scene.joints.filter((joint) => joint.q.length === 1 && joint.q[0] !== null).map((joint) => names[joint.q[0]!]);
   const driven = drivenCoordinates(run);
-  let motion = driven.length > 0 ? ofOneUnit(run, [...new Set([...driven, ...simple])]) : ofOneUnit(run, simple);
+  const others = simple.filter((name) => !driven.includes(name));
+  let motion = ofOneUnit(run, driven.length > 0 ? driven : simple);
   if (motion.length === 0) motion = names.filter((name) => /^q\..*\.[xyz]$/.test(name)).slice(0, 3);
   if (motion.length === 0) motion = names.filter((name) => name.startsWith("q.")).slice(0, MOST);
 
@@ -59,6 +60,7 @@ export function suggestPlots(run: Run): Suggestion[] {
 
   const panes: Suggestion[] = [
     { title: driven.length > 0 ? "Driven joints" : "Joints", columns: motion },
+    { title: "Other joints", columns: driven.length > 0 && others.length <= MOST ? ofOneUnit(run, others) : [] },
     loads.length > 0 ? { title: "Loads", columns: ofOneUnit(run, loads) } : { title: "Power", columns: ofOneUnit(run, powers) },
     { title: "Sensors", columns: ofOneUnit(run, sensors) },
     { title: "Inputs", columns: inputs },

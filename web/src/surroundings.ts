@@ -15,6 +15,7 @@ import {
   Vector3,
 } from "three";
 import { theme } from "./colors";
+import { roundDown } from "./dom";
 import type { Layout } from "./layout";
 import { planeFrame } from "./shapes";
 
@@ -52,13 +53,14 @@ export function addSunAndFloor(scene: Scene, sun: DirectionalLight, layout: Layo
   return floor;
 }
 
+/** The edge of a square of the grid, m. */
+export const gridStep = ({ size }: Layout): number => roundDown(size / 8);
+
 /** Behind a flat mechanism, under any other. */
 export function makeGrid(layout: Layout): LineSegments {
-  const { bounds, size, normal, up } = layout;
+  const { bounds, normal, up } = layout;
   const axis = normal ?? up;
-  const raw = size / 8;
-  const decade = 10 ** Math.floor(Math.log10(raw));
-  const step = decade * (raw / decade >= 5 ? 5 : raw / decade >= 2 ? 2 : 1);
+  const step = gridStep(layout);
   const center = bounds.getCenter(new Vector3());
   const frame = planeFrame(axis, axis.clone().multiplyScalar(floorLevel(layout)));
   const middle = center.applyMatrix4(frame.clone().invert());

@@ -19,12 +19,12 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import type { ArrowChoice, ArrowUnit } from "./arrows";
 import { onThemeChange, theme } from "./colors";
 import type { Run } from "./data";
-import { element, short } from "./dom";
+import { element, roundDown, short } from "./dom";
 import type { Layout } from "./layout";
 import { Measures } from "./measures";
 import { Mechanism } from "./mechanism";
 import { type Pick, Pointing } from "./pointing";
-import { addSunAndFloor, corners, makeGrid, makeTriad, turnTriad } from "./surroundings";
+import { addSunAndFloor, corners, gridStep, makeGrid, makeTriad, turnTriad } from "./surroundings";
 import { type TracePoint, Traces } from "./traces";
 import { shownUnit } from "./units";
 import type { ShapesShown } from "./visuals";
@@ -60,7 +60,7 @@ export class View {
   private readonly sun = new DirectionalLight(0xffffff, 1.5);
   private readonly names = element("div", { class: "names", "aria-hidden": "true" });
   private readonly tileNames = element("div", { class: "tile-names" });
-  private readonly scaleBox = element("div", { class: "scales", "aria-label": "Scale of the arrows" });
+  private readonly scaleBox = element("div", { class: "scales", "aria-label": "Scales" });
   private readonly triad: SVGSVGElement;
   private readonly discarded: Object3D[] = [];
   private readonly sparing: boolean;
@@ -187,11 +187,6 @@ export class View {
     this.invalidate();
   }
 
-  image(): Promise<Blob | null> {
-    this.render();
-    return new Promise((done) => this.canvas.toBlob(done, "image/png"));
-  }
-
   /** What moved farther than was seen is seen too. */
   extend(bounds: Box3): void {
     if (this.layout.bounds.containsBox(bounds)) return;
@@ -306,14 +301,15 @@ export class View {
     const turn = new Matrix4().lookAt(direction, new Vector3(), this.layout.up);
     const [right, above, back] = [0, 1, 2].map((k) => new Vector3().setFromMatrixColumn(turn, k));
     const tangent = Math.tan((this.camera.fov * Math.PI) / 360);
+    const clear = Math.max(0.7, 1 - 110 / this.tiles()[0].height); // of buttons above and axes below
     let distance = 0;
     for (const corner of corners(box)) {
       corner.sub(target);
-      const across = Math.max(Math.abs(corner.dot(right)) / (tangent * this.camera.aspect), Math.abs(corner.dot(above)) / tangent);
+      const across = Math.max(Math.abs(corner.dot(right)) / (tangent * this.camera.aspect), Math.abs(corner.dot(above)) / (clear * tangent));
       distance = Math.max(distance, corner.dot(back) + across);
     }
     this.controls.target.copy(target);
-    this.camera.position.copy(target).addScaledVector(direction, 1.12 * distance);
+    this.camera.position.copy(target).addScaledVector(direction, 1.08 * distance);
     this.controls.update();
     this.invalidate();
   }
@@ -400,7 +396,7 @@ export class View {
     this.still = window.setTimeout(() => !this.frame && this.render(), 250);
   }
 
-  private get size(): { width: number; height: number } {
+  get size(): { width: number; height: number } {
     return this.frame ?? { width: this.host.clientWidth, height: this.host.clientHeight };
   }
 
@@ -464,26 +460,29 @@ export class View {
     return (["N", "N m"] as ArrowUnit[])
       .filter((unit) => arrows.isShown(unit))
       .map((unit) => {
-        const wanted = 90 / (arrows.scale(unit) * pixels);
-        const decade = 10 ** Math.floor(Math.log10(wanted));
-        const value = decade * (wanted / decade >= 5 ? 5 : wanted / decade >= 2 ? 2 : 1);
+        const value = roundDown(90 / (arrows.scale(unit) * pixels));
         return { text: `${short(value, 3)}\u202f${shownUnit(unit)}`, pixels: value * arrows.scale(unit) * pixels };
       });
   }
 
+  /** What else one must know to read the picture. */
+  remarks(): string[] {
+    const { cut, hasOpen, choice, group } = this.mechanisms[0].arrows;
+    return [
+      `grid ${short(gridStep(this.layout), 3)}\u202fm`,
+      ...(group.visible && cut ? ["the longest are cut"] : []),
+      ...(group.visible && hasOpen && choice.reaction ? ["hollow: not unique"] : []),
+    ];
+  }
+
   private showScales(): void {
-    const bars = this.scaleBars();
-    this.scaleBox.hidden = bars.length === 0;
-    if (bars.length === 0) return;
-    const { cut, hasOpen, choice } = this.mechanisms[0].arrows;
     this.scaleBox.replaceChildren(
-      ...bars.map(({ text, pixels }) => {
+      ...this.scaleBars().map(({ text, pixels }) => {
         const bar = element("i");
         bar.style.width = `${pixels.toFixed(1)}px`;
         return element("span", {}, bar, text);
       }),
-      ...(cut ? [element("span", { class: "hint" }, "the longest are cut")] : []),
-      ...(hasOpen && choice.reaction ? [element("span", { class: "hint" }, "hollow: not unique")] : []),
+      ...this.remarks().map((text) => element("span", { class: "hint" }, text)),
     );
   }
 

@@ -4,6 +4,7 @@ import { BodyCard } from "./body_card";
 import { button, menu, searchList, toggle } from "./controls";
 import type { Run } from "./data";
 import { download, element, fileName, short } from "./dom";
+import { stillPicture } from "./film";
 import { FilmDialog } from "./film_dialog";
 import type { Player } from "./player";
 import type { Plots } from "./plots";
@@ -72,7 +73,7 @@ export class ViewControls {
   }
 
   private async savePicture(): Promise<void> {
-    const blob = await this.view.image();
+    const blob = await stillPicture(this.view, this.player.t);
     if (blob) download(`${fileName(this.runs[0].scene.name)}-${short(this.player.t, 4)}s.png`, blob);
   }
 
