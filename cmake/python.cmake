@@ -21,6 +21,7 @@ pybind11_add_module(linkwork_python_core MODULE NO_EXTRAS ${python_sources})
 set_target_properties(linkwork_python_core PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${package_tree}
   BUILD_RPATH "$ORIGIN/libs")  # where a wheel has the libraries
 linkwork_compile_options(linkwork_python_core)
+linkwork_unity(linkwork_python_core)
 target_include_directories(linkwork_python_core PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(linkwork_python_core PRIVATE linkwork_commands linkwork_studies)
 target_link_options(linkwork_python_core PRIVATE
@@ -42,11 +43,13 @@ add_custom_target(linkwork_python ALL DEPENDS ${PROJECT_BINARY_DIR}/python/copie
 add_dependencies(linkwork_python linkwork_python_core)
 file(WRITE ${PROJECT_BINARY_DIR}/python/interpreter.txt "${Python_EXECUTABLE} ${Python_VERSION}\n")  # for ./dev to tell
 
-# Debian's interpreter looks into dist-packages: of its own version under /usr/local, and of any under /usr.
+# Debian's interpreter looks into dist-packages, of its own version under /usr/local and of any under /usr; elsewhere (~/.local, virtual
+# environments) into site-packages.
 install(CODE "
+  set(LINKWORK_PYTHON_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/site-packages)
   if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
     set(LINKWORK_PYTHON_DIR lib/python3/dist-packages)
-  else()
+  elseif(CMAKE_INSTALL_PREFIX STREQUAL \"/usr/local\")
     set(LINKWORK_PYTHON_DIR lib/python${Python_VERSION_MAJOR}.${Python_VERSION_MINOR}/dist-packages)
   endif()" COMPONENT python)
 install(DIRECTORY ${package_tree} DESTINATION "\${LINKWORK_PYTHON_DIR}" COMPONENT python OPTIONAL PATTERN __pycache__ EXCLUDE)

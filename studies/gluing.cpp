@@ -88,7 +88,7 @@ void long_steps(StudyContext& context, StudyResult& result) {
                          fmt::format("speed within {:.2g} % of the exact one", 100.0 * error),
                          error < 0.01 ? Holds::kYes : Holds::kNo});
   part.claims.push_back(
-      {"iterations", "Generally two iterations a step suffice", "2",
+      {"iterations", "Generally two iterations per step suffice", "2",
        fmt::format("at most {}, {:.2f} in the mean", run.summary.modules->most_iterations, run.summary.modules->mean_iterations),
        run.summary.modules->most_iterations <= 3 ? Holds::kYes : Holds::kNo});
 }
@@ -215,9 +215,10 @@ void cartesian(StudyContext& context, StudyResult& result) {
   const double share = drift / std::numbers::pi;
   part.claims.push_back(
       {"cartesian", "In Cartesian coordinates the solution drifts a little even with steps of 0.04 s", "Figs. 6, 7",
-       run.summary.completed ? fmt::format("off by up to {:.2g} m/s of {:.3g} m/s in the whole run, at most {} iterations a step",
-                                           drift, std::numbers::pi, run.summary.modules->most_iterations)
-                             : run.summary.status,
+       run.summary.completed
+           ? fmt::format("off by up to {:.2g} m/s of {:.3g} m/s in the whole run, at most {} iterations per step", drift,
+                         std::numbers::pi, run.summary.modules->most_iterations)
+           : run.summary.status,
        run.summary.completed && share > 1e-3 && share < 0.3 ? Holds::kYes : Holds::kNo,
        "a drift that grows to the size of the motion is not a little one"});
 }

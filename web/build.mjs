@@ -75,6 +75,7 @@ const pages = [
 async function build({ title, packed, ...entries }) {
   const program = await bundle(entries.script);
   const { text: style } = await bundle(entries.style);
+  if (packed) program.text = `document.head.append(Object.assign(document.createElement("style"),{textContent:${JSON.stringify(style)}}));\n${program.text}`;
   const script = program.licences + (packed ? UNPACK : program.text);
   const packedText = deflateSync(program.text, { level: 9 });
   const packedProgram = packed ? `<script type="text/plain" id="program" data-bytes="${packedText.length}">${base85(packedText)}</script>\n` : "";
@@ -91,7 +92,7 @@ async function build({ title, packed, ...entries }) {
   return readFileSync("src/page.html", "utf8")
     .replace("@TITLE@", () => title)
     .replace("@POLICY@", () => policy)
-    .replace("@STYLE@", () => style)
+    .replace("<style>@STYLE@</style>\n", () => (packed ? "" : `<style>${style}</style>\n`))
     .replace("@SCRIPT@", () => script)
     .replace("<script>", () => `${packedProgram}<script>`);
 }

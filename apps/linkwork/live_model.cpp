@@ -11,11 +11,13 @@
 #include <random>
 #include <thread>
 
+#include "linkwork/dynamics/diagnosis.h"
 #include "linkwork/io/parameters.h"
 #include "linkwork/io/report.h"
 #include "linkwork/io/scene.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/modules/model_run.h"
+#include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/moving_system.h"
 #include "linkwork/simulation/pacing.h"
 
@@ -24,8 +26,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// How long a question waits for rows: then it gets what there is, so that others are not kept waiting.
-constexpr std::chrono::milliseconds kPatience(40);
+/// How long a question waits for rows: then it gets what there is, so that others are not kept waiting. A new run is waited for
+/// longer: most are there then as a whole, and in less than 100 ms.
+constexpr std::chrono::milliseconds kPatience(40), kPatienceAtFirst(50);
+
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// Other pages of the browser may send requests here, but cannot know this.
 std::string secret() {
@@ -71,6 +76,14 @@ std::map<std::string, double> parsed_query(std::string_view query) {
   return values;
 }
 
+/// Modules see their own constraints only; which reactions are not unique is a matter of the whole.
+Summary judged(Summary summary, const LiveRun& live) {
+  AssemblyReport report;
+  if (!live.is_one_piece && !summary.redundant.empty())
+    summary.not_unique = diagnose(*live.model, assemble(*live.model, report)).undetermined;
+  return summary;
+}
+
 }  // namespace
 
 /// A run as its thread and the server share it.
@@ -83,6 +96,7 @@ struct LiveModel::Running {
   std::map<std::string, double> inputs;  // to be set
   std::vector<std::string> columns;
   std::string scene, summary, error;
+  std::string not_unique;  // a JSON array, with the first row
   std::uint32_t scene_id = 0;
   std::vector<double> rows;
   bool done = false;
@@ -198,6 +212,7 @@ void LiveModel::run(Running& running, const Spec& spec, std::optional<double> pa
   Observer observer;
   observer.whole_row = [&](std::span<const double> row) {
     const std::lock_guard lock(running.mutex);
+    if (running.rows.empty()) running.not_unique = text_of(judged(simulation.summary(), live).not_unique);
     running.rows.insert(running.rows.end(), row.begin(), row.end());
     if (pace) running.news.notify_all();
   };
@@ -206,7 +221,7 @@ void LiveModel::run(Running& running, const Spec& spec, std::optional<double> pa
     set_inputs();
   };
   observer.go_on = is_wanted;
-  Summary summary = simulation.run(observer);
+  Summary summary = judged(simulation.run(observer), live);
   if (pacing) summary.realtime = pacing->summary();
   summary.notes.insert(summary.notes.end(), live.notes.begin(), live.notes.end());
   const std::lock_guard lock(running.mutex);
@@ -220,18 +235,19 @@ HttpAnswer LiveModel::told(long from, long known_scene) const {
   const auto rows = [&] {
     return running.columns.empty() ? 0L : static_cast<long>(running.rows.size() / running.columns.size());
   };
-  running.news.wait_for(lock, kPatience, [&] { return running.done || (pace_ && rows() > from); });
+  running.news.wait_for(lock, from == 0 ? kPatienceAtFirst : kPatience, [&] { return running.done || (pace_ && rows() > from); });
   Json head{{"run", running.number}, {"done", running.done}};
   if (!running.error.empty()) head["error"] = running.error;
   const bool begins = from == 0 && !running.columns.empty();
   if (begins) head["columns"] = running.columns;
   if (begins) head["scene_id"] = running.scene_id;
-  std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text = text_of(head);
   const auto add = [&](const char* name, const std::string& json) {
     text.pop_back();
     text += fmt::format(",\"{}\":{}}}", name, json);
   };
   if (begins && running.scene_id != known_scene) add("scene", running.scene);
+  if (begins && !running.not_unique.empty()) add("not_unique", running.not_unique);
   if (!running.summary.empty()) add("summary", running.summary);
   const auto length = static_cast<std::uint32_t>(text.size());
   const std::size_t first = std::min(static_cast<std::size_t>(from) * running.columns.size(), running.rows.size());

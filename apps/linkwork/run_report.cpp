@@ -51,12 +51,15 @@ void print_modules(const Summary& summary) {
   if (modules.messages_per_step > 0.0)
     print_line("", fmt::format("{:.3g} exchanges and {:.3g} kB per step, {:.2g} us of waiting", modules.messages_per_step,
                                1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
-  const std::string pretty = std::isnan(modules.pretty)
-                                 ? "nobody has the whole in one piece to compare with"
-                                 : fmt::format("accelerations differ by {:.2g} from those in one piece", modules.pretty);
-  print_line("", fmt::format("joints between modules hold to {:.2g}; {}", modules.sticky, pretty));
-  print_line("", fmt::format("the glue takes {:.2g} times the modules' time, and sees of a module: {}", modules.inexpensive,
-                             modules.green));
+  const std::string pretty =
+      std::isnan(modules.pretty)
+          ? "parts are on other hosts, so that there is no whole model to compare with"
+          : fmt::format("accelerations differ by {:.2g} from those of the model in one piece", modules.pretty);
+  if (summary.steps > 0) {
+    print_line("", fmt::format("joints between modules are off by at most {:.2g}; {}", modules.sticky, pretty));
+    print_line("", fmt::format("the glue takes {:.2g} times as long as the modules; each module shows it: {}",
+                               modules.inexpensive, modules.green));
+  }
   if (modules.most_iterations > 0)
     print_line(
         "", fmt::format("iterations: at most {}, {:.3g} per step in the mean", modules.most_iterations, modules.mean_iterations));

@@ -104,7 +104,8 @@ class Results {
       return;
     }
     fmt::print(
-        "{:8} {} ranks, {:3} modules of {:2} bodies: {:9.1f} us a step, busiest rank computes {:9.1f} us; glue/modules {:.3f}\n",
+        "{:8} {} ranks, {:3} modules of {:2} bodies: {:9.1f} us per step, busiest rank computes {:9.1f} us; glue/modules "
+        "{:.3f}\n",
         json["kind"].get<std::string>(), json["ranks"].get<int>(), json["modules"].get<int>(), json["bodies"].get<int>(),
         json["wall_us"].get<double>(), json["busiest_us"].get<double>(), json["glue_share"].get<double>());
   }
@@ -228,7 +229,7 @@ int fit(const std::string& file) {
         model.work, model.group, model.messages, model.latency, model.bytes_of_rank,
         model.per_byte > 0.0 ? 1.0 / model.per_byte : 0.0, (*two)["busiest_us"].get<double>());
     for (const int p : {2, 8, 64, 1024})
-      fmt::print("  {:5} ranks: {:9.1f} us a step, {:6.2f} times one rank{}\n", p, model.at(p), model.at(1) / model.at(p),
+      fmt::print("  {:5} ranks: {:9.1f} us per step, {:6.2f} times one rank{}\n", p, model.at(p), model.at(1) / model.at(p),
                  p > 64 ? " (more ranks than modules: the rest would wait)" : "");
     int best = 1;
     for (int p = 1; p <= 64; ++p)

@@ -42,7 +42,7 @@ AssemblyPlan short_chain(int cells) {
   return plan;
 }
 
-/// The same with as many modules as wanted, made when they are needed.
+/// The same with as many modules as wanted, three at least, made when they are needed.
 AssemblyPlan chain(int modules, int cells) {
   const auto base = std::make_shared<const AssemblyPlan>(short_chain(cells));
   const double length = base->modules[1].start[0];  // of a module, by which the next begins further on
@@ -61,10 +61,11 @@ AssemblyPlan chain(int modules, int cells) {
     };
     plan.modules.push_back(std::move(module));
     plan.nest.modules.push_back(m);
-    Connection connection = base->connections[m == 0 ? 0 : 1];
-    connection.name = m == 0 ? "hook" : fmt::format("hinge{}", m + 1);
-    connection.b = {m, 0};
-    if (m > 0) connection.a = {m - 1, 1};
+    if (m == 0) continue;  // the hook to the ground is its own
+    Connection connection = base->connections[m == 1 ? 0 : 1];
+    connection.name = fmt::format("hinge{}", m + 1);
+    connection.a.module = m - 1;
+    connection.b = {m, base->connections[like - 1].b.port};
     plan.connections.push_back(std::move(connection));
   }
   return plan;
@@ -143,8 +144,8 @@ int run(int modules, int cells, int steps) {
 }  // namespace linkwork::bench
 
 int main(int argc, char** argv) {
-  if (argc < 4) {
-    std::fputs("usage: linkwork_bench_scale MODULES CELLS STEPS\n", stderr);
+  if (argc < 4 || std::atoi(argv[1]) < 3) {
+    std::fputs("usage: linkwork_bench_scale MODULES CELLS STEPS, with three modules or more\n", stderr);
     return 2;
   }
   return linkwork::bench::run(std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]));

@@ -63,6 +63,7 @@ def doxygen_xml(out):
     headers = " ".join(str(path) for path in made_pages.public_headers(ROOT))
     settings = f"""
         INPUT = {headers}
+        INPUT_FILTER = "{sys.executable} -B {HERE / 'doxygen_filter.py'}"
         OUTPUT_DIRECTORY = {xml}
         STRIP_FROM_PATH = {ROOT}
         GENERATE_HTML = NO
@@ -89,7 +90,7 @@ def prepare(source, extra, program, python, xml, arguments):
     book.add("made/contributing", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), "CONTRIBUTING.md")
     book.add("made/changelog", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), "CHANGELOG.md")
     book.add("made/references", results.references_page(docs / "references.bib"))
-    book.add("made/results", results.results_page([Path(folder) for folder in arguments.results], extra))
+    book.add("made/results", results.results_page([Path(folder) for folder in arguments.results], extra, program.study if program.draws else None))
     book.add("made/command-line", made_pages.command_line(program))
     book.add("made/python-api", made_pages.python_api(python))
     book.add("made/cpp-api", made_pages.cpp_api(xml))

@@ -5,12 +5,16 @@ import re
 from xml.etree import ElementTree
 
 COMMAND = re.compile(r"^ {2}([a-z]+) {2,}(\S.*)$", re.MULTILINE)
-CPP_TYPES = (("Load or build a mechanism", ("Mechanism", "Builder", "ParameterValue")),
-             ("Run it", ("RunOptions", "Results", "Run")),
+CPP_TYPES = (("Load or build a mechanism", ("Mechanism", "Builder", "Frame", "Matter", "ParameterValue")),
+             ("Run it", ("RunOptions", "Results", "Summary", "Run")),
+             ("Analyse it", ("Equilibrium", "LinearModel", "Mode", "InverseMotion", "SensitivityRequest", "Sensitivities")),
+             ("Many runs", ("SweepRequest", "SweepResults", "OptimizeRequest", "Optimum", "Batch")),
              ("Ask for the state", ("State", "Evaluation")),
              ("Forces and modules of your own", ("CustomForce", "Kinematics", "Forces", "Module", "PortMotion", "PortResponse")),
              ("What goes wrong", ("InputError", "SimulationError")))
-CPP_FUNCTIONS = ("load", "parse", "run", "kinematics", "equilibrium", "linearize", "modes", "inverse", "sensitivity")
+CPP_FUNCTIONS = (("Read a model", ("load", "parse")), ("Run it", ("run", "kinematics")),
+                 ("Analyse it", ("equilibrium", "linearize", "modes", "inverse", "sensitivity")), ("Many runs", ("sweep", "optimize")),
+                 ("Bodies for a Builder", ("rod", "cylinder", "box", "sphere", "point_mass", "mass")))
 
 
 def command_line(program):
@@ -56,18 +60,32 @@ def python_api(package):
 def public_headers(root):
     """What linkwork.h includes, and the headers of types that appear there."""
     front = re.findall(r'#include "(linkwork/[^"]+)"', (root / "linkwork/linkwork.h").read_text(encoding="utf-8"))
-    more = ["linkwork/dynamics/state.h", "linkwork/model/custom_force.h", "linkwork/model/input_error.h"]
-    return [root / name for name in [*front, *more] if (root / name).is_file()]
+    more = ["dynamics/state.h", "model/custom_force.h", "model/input_error.h", "simulation/simulation_error.h", "simulation/summary.h",
+            "analysis/results.h"]
+    return [root / name for name in [*front, *(f"linkwork/{name}" for name in more)]]
 
 
-def functions(xml, name):
-    """Declarations of a function of the library, and what their comments say."""
-    for definition in ElementTree.parse(xml / "namespacelinkwork.xml").iter("memberdef"):
-        if definition.get("kind") == "function" and definition.findtext("name") == name:
-            words = " ".join(" ".join(part.itertext()) for part in definition.findall("briefdescription") + definition.findall("detaileddescription"))
-            kind = " ".join("".join(definition.find("type").itertext()).split())
-            declared = " ".join(f"{kind} {name}{definition.findtext('argsstring')}".split())
-            yield declared.replace("|", "\\|"), " ".join(words.split()).replace("|", "\\|").replace("<", "\\<")
+def declaration(kind, name, arguments):
+    """As one would write it: 'const T& x = {}', with a line for each argument where it is long."""
+    text = " ".join(f"{kind} {name}{arguments}".split()).replace(" &", "& ").replace("< ", "<").replace(" >", ">").replace("=", " = ")
+    if len(text) > 100:
+        text = re.sub(r", (?=(?:const |std::|int |double |bool ))(?![^<]*>)", ",\n    ", text)
+    return text + ";"
+
+
+def functions(xml, names):
+    """Each function of the library with all its declarations, and what their comments say."""
+    listed = ElementTree.parse(xml / "namespacelinkwork.xml").getroot()
+    for name in names:
+        declared, said = [], []
+        for definition in listed.iter("memberdef"):
+            if definition.get("kind") == "function" and definition.findtext("name") == name:
+                declared.append(declaration("".join(definition.find("type").itertext()), name, definition.findtext("argsstring")))
+                words = " ".join(" ".join(part.itertext()) for part in definition.findall("briefdescription") + definition.findall("detaileddescription"))
+                said.append(" ".join(words.split()).replace(" ,", ",").replace("<", "\\<"))
+        if not declared:
+            raise SystemExit(f"the public headers have no function '{name}', which docs/site/made_pages.py lists")
+        yield ["```cpp", *declared, "```", "", " ".join(filter(None, said)), ""]
 
 
 def cpp_api(xml):
@@ -76,13 +94,14 @@ def cpp_api(xml):
     if xml is None:
         return "\n".join([*lines, "Doxygen was not there when this site was built.", ""])
     known = (xml / "index.xml").read_text(encoding="utf-8")
-    lines += ["## Functions", "", "| function | what it does |", "|---|---|"]
-    lines += [f"| `{declared}` | {said} |" for name in CPP_FUNCTIONS for declared, said in functions(xml, name)]
-    lines += [""]
+    lines += ["## Functions", ""]
+    for title, names in CPP_FUNCTIONS:
+        lines += [f"### {title}", "", *(line for function in functions(xml, names) for line in function)]
     for title, types in CPP_TYPES:
         lines += [f"## {title}", ""]
         for name in types:
             kind = next((kind for kind in ("class", "struct") if f'kind="{kind}"><name>linkwork::{name}</name>' in known), None)
-            if kind:
-                lines += [f"### {name}", "", "```{eval-rst}", f".. doxygen{kind}:: linkwork::{name}", "   :members:", "   :undoc-members:", "```", ""]
+            if kind is None:
+                raise SystemExit(f"the public headers have no type '{name}', which docs/site/made_pages.py lists")
+            lines += [f"### {name}", "", "```{eval-rst}", f".. doxygen{kind}:: linkwork::{name}", "   :members:", "   :undoc-members:", "```", ""]
     return "\n".join(lines)

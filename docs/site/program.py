@@ -84,6 +84,16 @@ class Program:
                 shutil.copy(Path(work) / "out" / "compare.json", self.kept / name)
         return json.loads((self.kept / name).read_text(encoding="utf-8"))
 
+    def study(self, name):
+        """The folder with the results of 'linkwork study'."""
+        folder = self.kept / self._file(("study", name), "") / name
+        if not folder.is_dir():
+            with tempfile.TemporaryDirectory(dir=self.kept) as work:
+                self.run("study", name, "--quiet", "--out", Path(work) / "out")
+                folder.parent.mkdir(exist_ok=True)
+                (Path(work) / "out").rename(folder)
+        return folder
+
     def finish(self):
         """Waits for all pictures, and forgets those that no page shows any more."""
         failed = []

@@ -82,19 +82,30 @@ def read_rows(file):
     return [row for row in data if isinstance(row, dict)]
 
 
-def results_page(folders, extra):
-    lines = ["# Results of this machine", "", "Studies and benchmarks leave their numbers as JSON. This page shows what was there when the site "
-             "was built. To add to it, run these and build the site again:", "",
+STUDIES = ("gluing", "hierarchical", "variable-dof")  # seconds each: the site shows them without being asked
+
+
+def results_page(folders, extra, study=None):
+    """What is in the folders; study(name) gives a folder with the results of a short study that is in none of them."""
+    lines = ["# Results of this machine", "", "Studies and benchmarks write their numbers as JSON. This page shows them. Three short studies were run "
+             "while the site was built. To add others, run them and build the site again:", "",
              "```sh", "linkwork study variable-dof-distributed --quick      # or any other of 'linkwork list studies'",
-             "./dev bench-modules --quick", "./dev docs", "```", ""]
-    found = []
+             "./dev bench-modules --quick", "./dev docs", "```", "",
+             "*Holds* says whether a claim of the paper was found to be true. [Studies](../studies.md) and [benchmarks](../benchmarks.md) tell what longer "
+             "runs found.", ""]
+    folders = [folder for folder in folders if folder.is_dir()]
+    studies = {}
+    for file in (file for folder in folders for file in sorted(folder.rglob("study.json"))):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        studies.setdefault(found["name"], (found, file.parent))
+    for name in STUDIES if study else ():
+        if name not in studies:
+            folder = study(name)
+            studies[name] = json.loads((folder / "study.json").read_text(encoding="utf-8")), folder
+    for name in sorted(studies):
+        lines += study_section(*studies[name], extra)
     for folder in folders:
-        for file in sorted(folder.rglob("study.json")) if folder.is_dir() else []:
-            found += study_section(json.loads(file.read_text(encoding="utf-8")), file.parent, extra)
         for name, title in BENCHMARKS:
-            if (folder / name).is_file():
-                rows = read_rows(folder / name)
-                found += rows_section(title, rows) if rows else []
-    if not found:
-        found = ["Nothing was there. [Studies](../studies.md) and [benchmarks](../benchmarks.md) tell what they found elsewhere."]
-    return "\n".join(lines + found) + "\n"
+            if (folder / name).is_file() and (rows := read_rows(folder / name)):
+                lines += rows_section(title, rows)
+    return "\n".join(lines) + "\n"

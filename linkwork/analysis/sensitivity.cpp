@@ -335,13 +335,14 @@ class Sensitive {
     MatX<double> end(directions.rows(), directions.cols());
     Variation probe{"", 0.0, kProbe};
     for (Eigen::Index c = 0; c < directions.cols(); ++c)
-      end.col(c) = probe.difference(
-          [&](std::size_t i) { return made_again(step, *same_, Variation::kPlaces[i] * kProbe * directions.col(c)); });
+      end.col(c) = probe.difference([&, &along = directions](std::size_t i) {
+        return made_again(step, *same_, Variation::kPlaces[i] * kProbe * along.col(c));
+      });
     MatX<double> by_variation(end.rows(), std::ssize(variations_));
     for (std::size_t k = 0; k < variations_.size(); ++k) {
       const auto column = static_cast<Eigen::Index>(k);
-      by_variation.col(column) = variations_[k].difference([&](std::size_t i) {
-        return made_again(step, other(k, i), Variation::kPlaces[i] * variations_[k].step * particular.col(column));
+      by_variation.col(column) = variations_[k].difference([&, &by = particular](std::size_t i) {
+        return made_again(step, other(k, i), Variation::kPlaces[i] * variations_[k].step * by.col(column));
       });
     }
     const MatX<double> at_end = L * steps_.to_numbers(step.to, MatX<double>::Identity(end.rows(), end.rows()));

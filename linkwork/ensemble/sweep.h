@@ -65,6 +65,8 @@ struct SweepResults {
   std::vector<SweepRow> rows;
   bool completed = false;  // else it was interrupted
 };
+/// Runs a model many times with other parameters, and keeps all rows in memory. Throws InputError for a request that cannot be
+/// met.
 SweepResults sweep(const Mechanism& mechanism, const SweepRequest& request, const RunOptions& options = {},
                    const std::function<bool()>& go_on = {});
 

@@ -64,7 +64,7 @@ PackedModel packed(const Mechanism& mechanism) {
 Mechanism PackedModel::read(const std::map<std::string, double>& parameters) const {
   ModelOrigin origin{.file = name, .set = set};
   for (const auto& [parameter, value] : parameters) {
-    std::erase_if(origin.set, [&](const auto& known) { return known.first == parameter; });
+    std::erase_if(origin.set, [&name = parameter](const auto& known) { return known.first == name; });
     origin.set.emplace_back(parameter, fmt::format("{}", value));
   }
   const auto load = [&](const fs::path& asked) -> std::string {

@@ -41,7 +41,7 @@ class AugmentedLagrangian : public Formulation {
       return {
           "formulation 'augmented-lagrangian': a motion has neither inertia nor a constraint; give its body inertia, or "
           "use 'lagrange', which names it"};
-    if (m_ == 0) return {};
+    if (m_ == 0) return terms_.verify(system, kAugmentedLagrangian, solution);
     solution.inconsistency = solution.rank.rank == m_ ? 0.0 : error_.cwiseAbs().maxCoeff();
     // Who limits iterations, or feeds errors back, asks for something else than the exact solution.
     return limited_ || penalty_.omega > 0.0 ? Status{} : terms_.verify(system, kAugmentedLagrangian, solution);

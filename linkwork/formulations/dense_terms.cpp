@@ -69,7 +69,9 @@ bool DenseTerms::contradict(System& system) {
 
 /// Errors are measured by the largest of the terms, rows and coordinates in their units; at rest these are the accelerations that
 /// gravity could give.
-Status DenseTerms::verify(System& system, std::string_view formulation, const Solution& solution) {
+Status DenseTerms::verify(System& system, std::string_view formulation, Solution& solution) {
+  if (!forces_) forces_.emplace(system.model());
+  forces_->settle(system, solution.vdot, solution.lambda);
   // Near a singular position what rows miss is a larger error of the accelerations.
   constexpr double kLargest = 1e-9, kClosest = 1e-4;
   const double enough = kLargest * std::clamp(std::sqrt(solution.rank.weakest), kClosest, 1.0);

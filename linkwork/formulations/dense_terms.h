@@ -1,11 +1,13 @@
 #pragma once
 
 #include <Eigen/Cholesky>
+#include <optional>
 #include <string_view>
 
 #include "linkwork/dynamics/catalog.h"
 #include "linkwork/dynamics/formulation.h"
 #include "linkwork/dynamics/redundancy.h"
+#include "linkwork/formulations/force_balance.h"
 #include "linkwork/linalg/ranked_rows.h"
 
 namespace linkwork {
@@ -34,8 +36,9 @@ class DenseTerms {
   /// Rank and dependent rows at the system's state. Rows that act on nothing but rounding are left out: their unit is 0.
   Rank decide_rank(System& system, std::span<char> dependent);
 
-  /// Trouble if the solution is not one: A vdot = b, as far as the rows agree, and M vdot = force + A' lambda.
-  Status verify(System& system, std::string_view formulation, const Solution& solution);
+  /// Trouble if the solution is not one: A vdot = b, as far as the rows agree, and M vdot = force + A' lambda, of which it takes
+  /// back what rounding did.
+  Status verify(System& system, std::string_view formulation, Solution& solution);
 
  private:
   void scale_rows(System& system);
@@ -50,6 +53,7 @@ class DenseTerms {
   double usual_ = 0.0;  // a usual acceleration, 1/s^2
   RowRank rank_;
   RankedRows rows_;
+  std::optional<ForceBalance> forces_;
   Eigen::LLT<MatX<double>> mass_;
 };
 

@@ -8,6 +8,8 @@
 
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/coordinates/planar_loop.h"
+#include "linkwork/formulations/force_balance.h"
+#include "linkwork/formulations/partitioned_solution.h"
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/rnea.h"
 
@@ -24,6 +26,7 @@ class Embedding : public Formulation {
       : layout_(layout_of(model)),
         compounds_(model.tree, layout_->groups, choice.embed),
         loops_(model.tree, layout_->groups, &compounds_),
+        forces_(model),
         all_embedded_(std::ranges::count(choice.embed, 0) == 0),
         shift_(VecX<double>::Zero(model.tree.nv)),
         residual_(shift_) {
@@ -73,7 +76,8 @@ class Embedding : public Formulation {
       for (std::size_t row = 0; row < is_embedded_.size(); ++row)
         if (is_embedded_[row]) solution.dependent[row] = compounds_.dependent()[row];
     }
-    return {};
+    const bool is_doubtful = forces_.is_needed() || loops.rank().weakest < kWeak || std::ranges::count(loops.dependent(), 1) > 0;
+    return is_doubtful ? verify(system, solution) : Status{};
   }
 
   /// Independent coordinates change between steps only: within one, its stages would not fit together.
@@ -97,6 +101,8 @@ class Embedding : public Formulation {
   }
 
  private:
+  static constexpr double kWeak = 1e-3;         // pivots of rows above it lose no digits that matter
+  static constexpr double kMissed = 1e-6;       // by rows, of their terms: more is no rounding
   static constexpr double kSettled = 1e-14;     // rad, or lengths of the mechanism
   static constexpr double kRounding = 1e-12;    // where iteration may end if it gains nothing more
   static constexpr double kTooFast = 4.0;       // of a dependent coordinate: choose others for the next step
@@ -104,6 +110,17 @@ class Embedding : public Formulation {
   static constexpr double kHopeless = 1e4;      // none is good
   static constexpr double kLongestShift = 0.1;  // the same: beyond it another branch may be closer
   static constexpr int kMostIterations = 10;
+
+  /// Mends what rounding did. Loops that are cut beside embedded ones may ask for more, where rows nearly depend on one another.
+  Status verify(System& system, Solution& solution) {
+    complete(system, solution);
+    if (forces_.is_needed()) forces_.settle(system, solution.vdot, solution.lambda, ForceBalance::Rows::kMissed);
+    forces_.missed(system, solution.vdot, solution.lambda);
+    if (forces_.missed_by_rows(system, solution.vdot) <= kMissed) return {};
+    if (!partition_) partition_.emplace(system.model());
+    partition_->update(system);
+    return partition_->solve(system, system.terms().b, "CE", solution);
+  }
 
   void choose(System& system) {
     update_poses(system.tree(), system.work());
@@ -184,6 +201,8 @@ class Embedding : public Formulation {
   Compounds compounds_;
   LoopElimination loops_;
   std::optional<LoopElimination> cut_loops_;
+  ForceBalance forces_;
+  std::optional<PartitionedSolution> partition_;  // where recursions fail
   bool all_embedded_;
   bool cut_ = false;
   double fastest_ = 0.0;

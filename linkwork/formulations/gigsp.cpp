@@ -45,7 +45,7 @@ class GigspFormulation : public Formulation {
     if (Status status = terms_.update_factored(system, kMethod); !status.ok()) return status;
     solution.vdot = terms_.force();
     terms_.mass().solveInPlace(solution.vdot);  // (1)
-    if (m_ == 0) return {};
+    if (m_ == 0) return terms_.verify(system, kMethod, solution);
     if (must_refresh(system.state().t)) refresh(system.state().t);
     solution.lambda.setZero();
     for (int pass = 0; pass < (reuse_ ? 1 : 2); ++pass) {  // the second time takes back what rounding did

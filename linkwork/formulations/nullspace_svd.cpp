@@ -31,7 +31,7 @@ class NullspaceSvd : public Formulation {
     Status status = space_.solve(system, y_p_, V_.rightCols(n_ - r), solution.vdot);  // (2)
     if (!status.ok()) return status;
     solution.lambda.setZero();
-    if (r == 0) return {};
+    if (r == 0) return space_.terms().verify(system, "nullspace-svd", solution);
     share_.noalias() = V_.leftCols(r).transpose() * space_.constraint_force();
     share_.array() /= svd_.singularValues().head(r).array();
     solution.lambda.noalias() = svd_.matrixU().leftCols(r) * share_;  // (3)

@@ -8,7 +8,7 @@
 namespace linkwork {
 
 PartitionedSolution::PartitionedSolution(const Model& model)
-    : n_(model.tree.nv), m_(model.row_count()), partition_(n_, m_), b_d_(VecX<double>::Zero(m_)) {}
+    : n_(model.tree.nv), m_(model.row_count()), partition_(n_, m_), b_d_(VecX<double>::Zero(m_)), forces_(model) {}
 
 void PartitionedSolution::update(System& system) {
   if (m_ == 0) return;
@@ -59,6 +59,7 @@ Status PartitionedSolution::solve(System& system, const VecX<double>& b, std::st
     partition_.solve_transposed(b_d_);
     for (int k = 0; k < r; ++k) solution.lambda[partition_.rows()[static_cast<std::size_t>(k)]] += b_d_[k];  // (3)
   }
+  forces_.settle(system, solution.vdot, solution.lambda);
   solution.rank = partition_.rank();
   std::ranges::copy(partition_.dependent_rows(), solution.dependent.begin());
   solution.inconsistency = 0.0;

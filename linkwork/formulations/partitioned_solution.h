@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "linkwork/dynamics/formulation.h"
+#include "linkwork/formulations/force_balance.h"
 #include "linkwork/linalg/coordinate_partition.h"
 
 namespace linkwork {
@@ -33,6 +34,7 @@ class PartitionedSolution {
   MatX<double> MS_, reduced_;
   VecX<double> weights_, b_d_, r_, force_, rhs_;
   Eigen::LLT<MatX<double>> llt_;
+  ForceBalance forces_;
 };
 
 }  // namespace linkwork

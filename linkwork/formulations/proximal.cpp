@@ -25,7 +25,7 @@ class Proximal : public Formulation {
     if (Status status = terms_.update_factored(system, kProximal); !status.ok()) return status;
     solution.vdot = terms_.force();
     terms_.mass().solveInPlace(solution.vdot);
-    if (m_ == 0) return {};
+    if (m_ == 0) return terms_.verify(system, kProximal, solution);
     // Rows that depend on others are met with them; how well is of no interest, as they may be rounding only.
     solution.rank = terms_.decide_rank(system, solution.dependent);
     counts_.setOnes(m_);

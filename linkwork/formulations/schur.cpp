@@ -9,6 +9,7 @@
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/dense_terms.h"
+#include "linkwork/formulations/force_balance.h"
 #include "linkwork/formulations/partitioned_solution.h"
 #include "linkwork/formulations/whole_schur.h"
 #include "linkwork/tree/rnea.h"
@@ -37,20 +38,27 @@ class Schur : public Formulation {
         sizes_(zero_),
         change_(VecX<double>::Zero(model.tree.nv)),
         added_(zero_),
+        forces_(model),
         unequal_(has_unequal_masses(model.tree)),
         length_(model.units.length) {}
 
   Status solve(System& system, Solution& solution) override {
     Status status = solve_by_recursion(system, solution);
-    if (status.ok() && is_solved(system, solution)) return {};
-    if (system.tree().nv > kMostDense) return status.ok() ? Status{std::string(kTooLarge)} : status;
-    if (!partition_) partition_.emplace(system.model());
-    partition_->partition().forget();
-    partition_->update(system);
-    if (status.ok() && partition_->partition().rank().rank == solution.rank.rank && missed(system, false) <= accepted())
-      return {};
-    const Status dense = partition_->solve(system, system.terms().b, "schur", solution);
-    return status.ok() || dense.ok() ? dense : status;
+    if (!status.ok() || !is_solved(system, solution)) {
+      if (system.tree().nv > kMostDense) return status.ok() ? Status{std::string(kTooLarge)} : status;
+      if (!partition_) partition_.emplace(system.model());
+      partition_->partition().forget();
+      partition_->update(system);
+      if (!status.ok() || !loans_.empty() || partition_->partition().rank().rank != solution.rank.rank ||
+          missed(system, false) > accepted()) {
+        const Status dense = partition_->solve(system, system.terms().b, "schur", solution);
+        return status.ok() || dense.ok() ? dense : status;
+      }
+    }
+    const bool is_redundant = loops_.rank().rank < system.active_rows();  // digits may be lost where a loop lets nothing move
+    if (loans_.empty() && (forces_.is_needed() || (is_redundant && !forces_balance(system, solution))))
+      forces_.settle(system, solution.vdot, solution.lambda);
+    return {};
   }
 
   void forget() override { usual_rank_ = -1; }
@@ -60,7 +68,7 @@ class Schur : public Formulation {
   static constexpr std::string_view kTooLarge =
       "constraints depend on one another so nearly that recursions cannot solve them, and there are too many coordinates for "
       "other ways";
-  static constexpr double kWeak = 1e-4;    // pivots above it lose no digits that matter
+  static constexpr double kWeak = 1e-3;    // pivots above it lose no digits that matter
   static constexpr double kLost = 1e-3;    // beyond rounding: the rows' inverse is wrong
   static constexpr double kInVain = 1e-6;  // what dependent rows may ask for, off the constraints
 
@@ -109,7 +117,7 @@ class Schur : public Formulation {
     if (has_dependent && (missed(system, true) > kInVain || loops_.rank().rank < usual_rank(system))) return false;
     if (missed(system, false) > kLost) return false;
     const double enough = 0.1 * accepted();
-    if (loans_.empty() && (!is_weak || missed(system, false) <= enough)) return true;
+    if (loans_.empty() && missed(system, false) <= enough) return true;
     if (!loans_.empty()) return missed(system, false) <= accepted() && forces_balance(system, solution);
     tau_ = work.tau;
     for (int round = 0; round < 3 && missed(system, false) > enough; ++round) {
@@ -123,25 +131,14 @@ class Schur : public Formulation {
     return missed(system, false) <= accepted() && missed(system, true) <= kInVain;
   }
 
-  /// Whether what was lent has been taken back: what is left of M vdot + c - tau - A' lambda, as accelerations.
+  /// Whether M vdot + c = tau + A' lambda, what is left of it taken as accelerations: so what was lent has been taken back.
   bool forces_balance(System& system, const Solution& solution) {
     constexpr double kBalanced = 1e-10;
-    TreeWork<double>& work = system.work();
-    const ConstraintTerms& terms = system.terms();
-    tau_ = work.tau;
-    applied_ = work.applied;
-    const bool any_applied = work.any_applied;
-    for (std::size_t g = 0; g < terms.groups.size(); ++g)
-      terms.groups[g].add_to_forces(solution.lambda.data() + terms.first_rows[g], work);
-    inverse_dynamics(system.tree(), solution.vdot.data(), work, balance_);
-    balance_ -= work.tau;
-    work.tau = tau_;
-    work.applied = applied_;
-    work.any_applied = any_applied;
+    balance_ = forces_.missed(system, solution.vdot, solution.lambda);
     const VecX<double>& unit = system.model().units.velocity;
     const double usual = std::pow(system.model().speed(system.state().v), 2);
     const double size = std::max(usual, solution.vdot.cwiseQuotient(unit).cwiseAbs().maxCoeff());
-    for (int i = 1; i < system.tree().size(); ++i) answer(system.tree(), work, i);
+    for (int i = 1; i < system.tree().size(); ++i) answer(system.tree(), system.work(), i);
     return balance_.cwiseQuotient(unit).cwiseAbs().maxCoeff() <= kBalanced * size;
   }
 
@@ -318,7 +315,7 @@ class Schur : public Formulation {
 
   LoopElimination loops_;
   VecX<double> zero_, missed_, sizes_, change_, added_, tau_, balance_;
-  std::vector<Wrench<double>> applied_;
+  ForceBalance forces_;
   bool unequal_;
   double length_;      // of the mechanism
   double size_ = 0.0;  // the largest of the rows' terms

@@ -21,7 +21,7 @@ class UdwadiaKalaba : public Formulation {
     if (Status status = terms_.update_factored(system, "udwadia-kalaba"); !status.ok()) return status;
     solution.vdot = terms_.force();
     terms_.mass().solveInPlace(solution.vdot);  // (1)
-    if (m_ == 0) return {};
+    if (m_ == 0) return terms_.verify(system, "udwadia-kalaba", solution);
     constrain(system, solution);
     return terms_.verify(system, "udwadia-kalaba", solution);
   }

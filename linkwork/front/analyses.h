@@ -10,15 +10,15 @@
 
 namespace linkwork {
 
-/// Where it rests, near its start; see Equilibrium::found.
+/// Finds where a mechanism rests, near its start. Equilibrium::found says whether there is such a place.
 Equilibrium equilibrium(const Mechanism& mechanism);
-/// Small motions about "start", "equilibrium", a "steady" motion with the velocities of the start, or a time of its motion,
-/// "0.5". Throws SimulationError if it cannot be reached.
+/// The linear model of small motions about a state: "start", "equilibrium", "steady" (a motion with the velocities of the start),
+/// or a time of the motion, "0.5". Throws SimulationError if that state cannot be reached.
 LinearModel linearize(const Mechanism& mechanism, const std::string& at = "start");
-/// With a count, the lowest so many.
+/// Natural vibrations about a state, as for linearize(), by ascending frequency; with a count, only so many of the lowest.
 std::vector<Mode> modes(const Mechanism& mechanism, const std::string& at = "equilibrium", int count = 0);
-/// The efforts of actuators (empty: the driven joints) along the motion of the drives; with a file, of the motion in it. Of the
-/// options `end` and `every` count. Throws InputError if they cannot drive it.
+/// The efforts that actuators (default: the driven joints) need for the motion of the drives, or for the motion in a file. Of the
+/// options only `end` and `every` are used. Throws InputError if the actuators cannot make this motion.
 InverseMotion inverse(const Mechanism& mechanism, const std::vector<std::string>& actuators = {},
                       const std::filesystem::path& motion = {}, const RunOptions& options = {},
                       const std::function<bool()>& go_on = {});

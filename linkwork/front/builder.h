@@ -24,12 +24,17 @@ Value list(const std::vector<std::string>& texts);
 struct Matter {
   Keys keys;
 };
+/// A slender rod between two points of the body's frame.
 Matter rod(const Eigen::Vector3d& from, const Eigen::Vector3d& to, double mass);
+/// A cylinder with its axis between two points.
 Matter cylinder(const Eigen::Vector3d& from, const Eigen::Vector3d& to, double radius, double mass);
+/// A box with sides along the axes of the body.
 Matter box(const Eigen::Vector3d& center, const Eigen::Vector3d& size, double mass);
+/// A ball.
 Matter sphere(const Eigen::Vector3d& center, double radius, double mass);
+/// A mass at a point, without inertia of its own.
 Matter point_mass(const Eigen::Vector3d& at, double mass);
-/// The inertia is about the center of mass, in body axes.
+/// Mass properties as numbers. The inertia is about the center of mass, in body axes.
 Matter mass(double mass, const Eigen::Vector3d& com = Eigen::Vector3d::Zero(),
             const Eigen::Matrix3d& inertia = Eigen::Matrix3d::Zero());
 
@@ -66,7 +71,7 @@ class Builder {
     Entry& position(const std::vector<double>& values) { return set("position", list(values)); }
     Entry& velocity(double value) { return set("velocity", value); }
     Entry& velocity(const std::vector<double>& values) { return set("velocity", list(values)); }
-    /// Assembly keeps its position.
+    /// Assembly of the start keeps this position.
     Entry& fixed() { return set("fixed", true); }
     Entry& cut() { return set("cut", true); }
     Entry& damping(double value) { return set("damping", value); }

@@ -44,13 +44,14 @@ class Mechanism {
   std::vector<std::string> inputs() const;
   std::vector<std::string> states() const;  // of the user's own
   std::vector<std::string> sensors() const;
-  /// Of the numbers in State::q and State::v: "theta", "slide.angle". Joints that are cut have none.
+  /// Names of the numbers in State::q and State::v: "theta", "slide.angle". Joints that are cut have none.
   std::vector<std::string> positions() const;
   std::vector<std::string> velocities() const;
 
-  /// Where a run begins, with constraints met.
+  /// The state in which a run begins: all constraints are met.
   State start() const;
-  /// At a state, with inputs as given or else as the model has them. Throws SimulationError if there is no answer.
+  /// Accelerations, reactions and matrices at a state. Inputs that are not given are as the model has them. Throws
+  /// SimulationError if there is no answer.
   Evaluation evaluate(const State& state, const std::map<std::string, double>& inputs = {}) const;
   /// The forces along the coordinates `actuators` (empty: all, in the order of velocities()) which, beside those of the model,
   /// make it accelerate by vdot; of several answers, that of least squares. Throws InputError if they cannot, or if the
@@ -58,9 +59,9 @@ class Mechanism {
   VecX<double> inverse_dynamics(const State& state, const VecX<double>& vdot,
                                 const std::vector<std::string>& actuators = {}) const;
 
-  /// With one force more.
+  /// A copy with one more force.
   Mechanism with(CustomForce force) const;
-  /// With a module of a program's own in place of one of the model's modules.
+  /// A copy in which a module that your program computes takes the place of one of the model's modules.
   Mechanism with_module(const std::string& name, std::function<std::unique_ptr<Module>()> make) const;
 
   // What follows is for the library itself.
@@ -75,9 +76,10 @@ class Mechanism {
   std::shared_ptr<const Parts> parts_;
 };
 
-/// Of a model file or a robot file (.urdf, .sdf, .xml). Throws InputError with the place of what is wrong in the file or text.
+/// Reads a model file or a robot file (.urdf, .sdf, .xml). Throws InputError with the place of what is wrong.
 Mechanism load(const std::filesystem::path& file, const Parameters& parameters = {});
 Mechanism load(const std::filesystem::path& file, const Parameters& parameters, const ImportOptions& importing);
+/// Reads the text of a model file; `name` stands for the file in messages.
 Mechanism parse(std::string_view text, const std::string& name = "model", const Parameters& parameters = {});
 /// Once more what was loaded, parsed or built before.
 Mechanism read_again(const ModelOrigin& origin);

@@ -68,10 +68,12 @@ class Results {
   std::shared_ptr<const Source> source;
 };
 
-/// Runs a mechanism to its end, or to where it cannot go on, which the summary then says. `go_on` is asked after every step.
+/// Simulates a mechanism to the end, or to where it cannot go on: Results::summary says which. `go_on` is asked after every step;
+/// false ends the run.
 Results run(const Mechanism& mechanism, const RunOptions& options = {}, const std::function<bool()>& go_on = {});
 
-/// Moves a mechanism by its drives alone, whatever its masses and forces. Of the options `end`, `every` and `columns` count.
+/// Moves a mechanism by its drives alone, whatever its masses and forces. Of the options only `end`, `every` and `columns` are
+/// used.
 Results kinematics(const Mechanism& mechanism, const RunOptions& options = {}, const std::function<bool()>& go_on = {});
 
 /// A run step by step. What fails throws SimulationError; the run is then where it was before.

@@ -198,7 +198,7 @@ void AssemblySystem::set_input(const std::string& name, std::optional<double> va
 void AssemblySystem::tell_inputs() {
   for (const auto& [name, value] : inputs_) {
     for (WorkingModule& module : workshop_->modules()) module.module->set_input(name, value);
-    for_each_coupling([&](std::size_t, Coupling& coupling) { coupling.set_input(name, value); });
+    for_each_coupling([&input = name, to = value](std::size_t, Coupling& coupling) { coupling.set_input(input, to); });
     if (watch_) watch_->set_input(name, value);
   }
 }
@@ -315,7 +315,7 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
   if (const Status status = evaluate(at, rates); !status.ok()) return status;
   if (watch_)
     if (const Status status = watch_->start(at, rates); !status.ok()) return status;
-  if (const Status status = glue_->check_start(); !status.ok()) return status;
+  if (const Status status = glue_->check(true); !status.ok()) return status;
   find_rank(summary);
   remember_ranks();
   keep_account();
@@ -374,6 +374,8 @@ void AssemblySystem::remember_ranks() {
 
 /// Modules that compute elsewhere must know what they have to keep.
 void AssemblySystem::hold(const Moment& at, const VecX<double>& rates) {
+  if (std::ranges::none_of(workshop_->modules(), [](const WorkingModule& module) { return module.module->is_elsewhere(); }))
+    return;
   spread(at.y, x_);
   spread(rates, rates_);
   for (std::size_t i = 0; i < x_.size(); ++i) workshop_->modules()[i].module->hold(at.t, x_[i], rates_[i]);
@@ -419,7 +421,7 @@ Status AssemblySystem::record(double t, const std::string& objection, std::vecto
   if (Status status = rows_->record(*workshop_, *glue_, t, objects, row); !status.ok()) return status;
   if (objects) return {objection.empty() ? "the first rank objects" : objection};
   energies_ = rows_->energies();
-  return {};
+  return glue_->check(false);
 }
 
 Status AssemblySystem::hear(const std::string& objection) { return {gather_texts(workshop_->transport(), objection).front()}; }

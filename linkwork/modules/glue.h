@@ -43,8 +43,9 @@ class Glue {
   /// From `from`, whose rates are given, over h; only glues that do the time stepping.
   virtual Status step(double t, double h, const States& from, const States& rates, States& to);
 
-  /// At the start, which was evaluated: why the run must not begin, or nothing. All ranks come to the same conclusion.
-  virtual Status check_start() { return {}; }
+  /// At the start and at rows of the output, last evaluated: why the run must not go on from there, or nothing. All ranks come to
+  /// the same conclusion.
+  virtual Status check(bool /*at_start*/) { return {}; }
   /// At the last evaluated state.
   const AssemblyErrors& errors() const { return errors_; }
   const std::vector<ConnectionResult>& results() const { return results_; }

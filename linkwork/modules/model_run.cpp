@@ -27,7 +27,8 @@ Summary run_in_one_piece(const Spec& spec, Transport& world, const ModelRunOptio
   const auto model = std::make_shared<const Model>(fitted_model(spec));
   Simulation simulation(model);
   if (options.from != nullptr) simulation.restore(*options.from);
-  return simulation.run(prepare({simulation, model, nullptr, world}));
+  InProcess alone;  // the other ranks have nothing to do, and do not answer
+  return simulation.run(prepare({simulation, model, nullptr, alone}));
 }
 
 /// The first rank compares what it sees with the model in one piece.

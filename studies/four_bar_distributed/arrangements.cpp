@@ -11,8 +11,9 @@ void arrangements(StudyContext& context, StudyResult& result) {
   Part& part = result.add_part("Section 5.3: who solves the reduced equations",
                                "In Fig. 3 every processor solves them; or a master does, and tells the slaves, where the "
                                "integration goes on. Both on two threads, steps of 1 ms of ode5, sigma = 30.");
-  Table table{"An evaluation of method B on two processors",
-              {"arrangement", "solutions of the reduced equations", "messages a step", "bytes a step", "waiting a step (us)"}};
+  Table table{
+      "An evaluation of method B on two processors",
+      {"arrangement", "solutions of the reduced equations", "messages per step", "bytes per step", "waiting per step (us)"}};
   std::vector<ModuleRun> runs;
   for (const bool master : {false, true}) {
     context.progress(master ? "a master and a slave" : "two equal processors");

@@ -207,7 +207,7 @@ std::uint64_t convergence(Part& part, int seeds) {
                           false,
                           true,
                           {medians, bests, worsts, printed_series},
-                          "6,400 trials a run, 16 bits a variable, population 100, crossover 0.6, mutation 0.001."});
+                          "6,400 trials per run, 16 bits per variable, population 100, crossover 0.6, mutation 0.001."});
   part.claims.push_back(
       {"ga-second-run", "The second run approaches the exact solution", "error 0.037 m/s²",
        fmt::format("error {:.2g} m/s² (median of {} seeds); below 0.1 in {:.0f} % of them", typical[1], seeds,

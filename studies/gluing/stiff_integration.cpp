@@ -143,7 +143,7 @@ void left_out(StudyContext& context, Part& part) {
   part.claims.push_back(
       {"bdf-left-out", "So multipliers are left out of the error estimate, as in DASSL", "[13] of the paper",
        fmt::format(
-           "ida of this program does so: the four-bar of [Khan2006] with phi = 0 and A v = u in {} steps a second, off by "
+           "ida of this program does so: the four-bar of [Khan2006] with phi = 0 and A v = u in {} steps per second, off by "
            "{:.1e} rad with rtol 1e-6",
            run.summary.steps, error),
        run.summary.completed && error < 1e-3 ? Holds::kYes : Holds::kNo, "off by more than the tolerance can explain"});

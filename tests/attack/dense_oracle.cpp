@@ -656,6 +656,8 @@ DenseOracle::Accelerations DenseOracle::solve() const {
     result.a.push_back(c.Jp * vdot + c.ap);
     result.scale =
         std::max({result.scale, result.a[i].norm(), result.size[i] * result.alpha[i].norm(), result.size[i] * c.w.squaredNorm()});
+    // Without forces a body that only slides has no acceleration at all, but rounding turns it a little, and it is fast.
+    if (result.size[i] > 0) result.scale = std::max(result.scale, c.v.squaredNorm() / result.size[i]);
   }
   if (!(result.scale > 0)) result.scale = 1;  // nothing moves, and nothing makes it
   return result;

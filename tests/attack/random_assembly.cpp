@@ -210,9 +210,11 @@ AssemblyVerdict compare_with_one_piece(const Spec& spec, double tolerance) {
     if (!name.starts_with("q.") && !name.starts_with("v.")) continue;
     const auto at = place.find(name);
     if (at == place.end()) return {AssemblyVerdict::Kind::kDiffers, 1.0, name + " is missing"};
+    const bool is_of_quaternion = name.size() > 3 && name.substr(name.size() - 3, 2) == ".q";  // -q is the same rotation as q
     for (std::size_t r = 0; r < whole.rows.size(); ++r) {
       const double a = apart.rows[r][c], b = whole.rows[r][at->second];
-      const double difference = std::abs(a - b) / std::max(1.0, std::abs(b));
+      const double apart_by = is_of_quaternion ? std::min(std::abs(a - b), std::abs(a + b)) : std::abs(a - b);
+      const double difference = apart_by / std::max(1.0, std::abs(b));
       if (difference > result.difference || std::isnan(difference)) result = {result.kind, difference, name};
     }
   }

@@ -11,6 +11,7 @@ export const models = path.join(SOURCE_DIR, "tests/browser");
 
 export let page;
 let context;
+let session;
 export const complaints = []; // errors and requests of the page, which must not be
 
 export function linkwork(...args) {
@@ -39,7 +40,7 @@ export async function launch() {
     acceptDownloads: true,
   });
   page = context.pages()[0] ?? (await context.newPage());
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(180_000); // without a graphics card, on a busy machine
   page.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(error.stack));
   page.on("request", (sent) => {
@@ -48,6 +49,15 @@ export async function launch() {
 }
 
 export const close = () => context?.close();
+
+/** Milliseconds that the page's own thread has computed, however busy the machine and without what a graphics card would do. */
+export async function computed(act) {
+  session ??= await context.newCDPSession(page).then(async (made) => (await made.send("Performance.enable"), made));
+  const now = async () => 1e3 * (await session.send("Performance.getMetrics")).metrics.find(({ name }) => name === "ThreadTime").value;
+  const before = await now();
+  await act();
+  return (await now()) - before;
+}
 
 export async function open(file) {
   complaints.length = 0;

@@ -2,7 +2,7 @@
 // SOURCE_DIR and CHROMIUM in the environment, in an empty directory.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import path from "node:path";
 import { after, before, test } from "node:test";
@@ -274,26 +274,6 @@ test("two runs are laid over each other and subtracted", async () => {
   await page.getByRole("checkbox", { name: "other" }).uncheck();
   assert.ok((await picture()).url !== both.url);
   assert.deepEqual(complaints, []);
-});
-
-test("a hundred bodies are drawn", async () => {
-  await open(run("chain", "chain", "--set", "n=100", "--end", "0.1"));
-  assert.ok((await picture()).colors > 50);
-  assert.equal(await page.evaluate(() => linkwork.view.mechanisms[0].bodies.length), 101);
-  await scrub(5);
-  assert.deepEqual(complaints, []);
-});
-
-test("a run of a million rows is thinned, and says so", async () => {
-  const file = run("pendulum", "long", "--end", "1000", "--every", "0.001");
-  rmSync("long/trajectory.csv");
-  await open(file);
-  const [shown, all] = await page.evaluate(() => [linkwork.plots.runs[0].rows, linkwork.plots.runs[0].allRows]);
-  assert.equal(all, 1_000_001);
-  assert.ok(shown > 10_000 && shown <= 20_001, String(shown));
-  assert.match(await page.locator(".notices").textContent(), /shows 15,626 of 1,000,001 rows, one in 64/);
-  await page.keyboard.press("End");
-  assert.equal(await time(), 1000);
 });
 
 test("fits a phone and the dark", async () => {

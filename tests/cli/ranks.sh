@@ -50,3 +50,18 @@ grep -q 'linkwork: rank 0: .*full/trajectory.csv: No space left on device' stder
 # The same input in two places is the same.
 cp -r a/parts b
 timeout 60 mpirun --oversubscribe -n 1 -wdir a "${run[@]}" : -n 1 -wdir b "${run[@]}" || fail 'the same input is refused'
+
+# What is solved in one piece is solved by the first rank; the others do not keep it waiting, and with modules it says why.
+alone() {
+  local fragment=$1 code=0
+  shift
+  timeout 60 mpirun --oversubscribe -n 2 "$LINKWORK" run "$@" --end 0.05 --no-report --out alone >stdout 2>stderr || code=$?
+  ((code == 0)) || { cat stderr >&2; fail "exit $code: $*"; }
+  (($(grep -c "$fragment" stdout) == 1)) || { cat stdout >&2; fail "does not say once '$fragment': $*"; }
+}
+alone 'simulated    0.05 s' four_bar
+alone "the modules are solved in one piece: integrator 'ida'" four_bar_modules --integrator ida
+touch occupied
+code=0
+timeout 60 mpirun --oversubscribe -n 2 "$LINKWORK" run four_bar --out occupied >stdout 2>stderr || code=$?
+((code == 2)) || { cat stderr >&2; fail "exit $code though the results have no place"; }

@@ -176,6 +176,128 @@ TEST(Waveform, AnnouncesTheRateOfAnyNumberOfModules) {
   }
 }
 
+/// The change that a run of so many iterations ends with, as it says itself.
+double change_after(int iterations, const std::string& modules) {
+  const Spec spec =
+      with_glue("chain_modules", fmt::format("waveform:window=1,tolerance=1e-15,most={}", iterations), {{"n", modules}});
+  const std::string status = test::run_modules(spec).summary.status, words = "changed them by ";
+  EXPECT_THAT(status, HasSubstr(words));
+  return std::stod(status.substr(status.find(words) + words.size()));
+}
+
+TEST(Waveform, ContractsAsAnnouncedAndTakesAsManyIterationsAsThatAsksFor) {
+  struct Case {
+    const char* modules;
+    int first, last;  // iterations between which it is measured
+  };
+  for (const auto& [modules, first, last] : {Case{"2", 10, 14}, Case{"4", 30, 60}, Case{"8", 20, 80}}) {
+    Spec spec = with_glue("chain_modules", "waveform", {{"n", modules}});
+    spec.settings.end = 0.005;
+    const Rows rows = test::run_modules(spec);
+    ASSERT_TRUE(rows.summary.completed) << modules << ": " << rows.summary.status;
+    const std::string note = rows.summary.notes.back(), words = " to ";
+    ASSERT_THAT(note, HasSubstr("rho = "));
+    ASSERT_THAT(note, HasSubstr(words));
+    const double announced = std::stod(note.substr(note.find(words) + words.size()));
+    EXPECT_NEAR(std::pow(change_after(last, modules) / change_after(first, modules), 1.0 / (last - first)), announced, 0.02)
+        << modules << ": " << note;
+  }
+}
+
+/// An arm, and a body that moves by itself, joined in some way.
+Spec arm_with_load(const std::string& connection) {
+  const std::string arm = R"(linkwork = 1
+[[body]]
+name = "upper"
+solid = { shape = "box", center = [0.25, 0, 0], size = [0.5, 0.1, 0.06], mass = 3 }
+[[body]]
+name = "fore"
+solid = { shape = "box", center = [0.2, 0, 0], size = [0.4, 0.08, 0.05], mass = 2 }
+[[joint]]
+name = "shoulder"
+type = "revolute"
+axis = [0, 0, 1]
+parent = { body = "ground" }
+child = { body = "upper" }
+[[joint]]
+name = "elbow"
+type = "revolute"
+axis = [0, 1, 0]
+parent = { body = "upper", at = [0.5, 0, 0] }
+child = { body = "fore" }
+[[port]]
+name = "hand"
+body = "fore"
+at = [0.4, 0, 0]
+)";
+  const std::string load = R"(linkwork = 1
+[[body]]
+name = "box"
+mass = 2
+inertia = [0.02, 0.03, 0.04]
+com = [0.02, 0.05, 0.01]
+[[joint]]
+name = "float"
+type = "free"
+parent = { body = "ground" }
+child = { body = "box" }
+position = [0.9, 0, 0, 1, 0, 0, 0]
+[[port]]
+name = "knob"
+body = "box"
+)";
+  ReadOptions options;
+  options.load = [&](const std::filesystem::path& file) { return file.filename() == "arm.toml" ? arm : load; };
+  return read_model_text(R"(linkwork = 1
+[settings]
+gravity = [0, 0, -9.81]
+end = 0.2
+step = 1e-3
+glue = "compliance"
+[[module]]
+name = "arm"
+file = "arm.toml"
+[[module]]
+name = "load"
+file = "load.toml"
+[[connection]]
+name = "c"
+a = "arm.hand"
+b = "load.knob"
+)" + connection,
+                         "arm_with_load.toml", options);
+}
+
+/// With every type of connection: it runs as it is, or says before the start at which step it would, and does.
+TEST(Compliance, RunsAtItsDefaultsOrSaysAtWhichStepItWould) {
+  for (const std::string type : {"pin", "point", "distance", "point-on-line", "point-on-plane", "revolute", "prismatic", "screw",
+                                 "cylindrical", "universal", "spherical", "planar", "translational", "weld"}) {
+    const std::string more = type == "screw" ? "pitch = 0.1\n" : type == "distance" ? "length = 0.3\n" : "";
+    Spec spec = arm_with_load(fmt::format("type = \"{}\"\n{}", type, more));
+    Rows rows = test::run_modules(spec);
+    if (!rows.summary.completed) {
+      ASSERT_THAT(rows.summary.status, HasSubstr("would not be stable")) << type;
+      EXPECT_TRUE(rows.rows.empty()) << type;
+      const std::string words = "--step ";
+      spec.settings.step = std::stod(rows.summary.status.substr(rows.summary.status.find(words) + words.size()));
+      EXPECT_GE(spec.settings.step, 1e-4) << type << ": rows that are angles are not that much stiffer than others";
+      rows = test::run_modules(spec);
+    }
+    EXPECT_TRUE(rows.summary.completed) << type << ", step " << spec.settings.step << ": " << rows.summary.status;
+    EXPECT_LE(rows.summary.modules->sticky, 2e-3) << type;
+  }
+}
+
+/// A load that slides along the axis of a pin turns the arm with a longer and longer lever.
+TEST(Compliance, SaysSoWhereItIsNotStableAnyMore) {
+  Spec spec = arm_with_load("type = \"pin\"\n");
+  spec.settings.end = 1.0;
+  const Rows rows = test::run_modules(spec);
+  EXPECT_FALSE(rows.summary.completed);
+  EXPECT_THAT(rows.summary.status, HasSubstr("is not stable any more"));
+  EXPECT_GT(rows.rows.size(), 5U);
+}
+
 TEST(Compliance, SaysBeforeTheStartWhichStepOrStiffnessWouldBeStable) {
   Spec spec = with_glue("ring_modules", "compliance:stiffness=1e8");
   spec.settings.end = 0.5;

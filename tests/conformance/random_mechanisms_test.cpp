@@ -8,6 +8,15 @@ namespace {
 
 constexpr std::uint64_t kFirstSeed = 1;
 constexpr int kMechanisms = 300;
+/// Which some way once solved wrongly: light bodies that carry heavy ones, motions without any acceleration, redundant loops.
+constexpr std::uint64_t kOnceWrong[] = {6765,  8258,  20099, 20248, 20394, 21838, 22840, 24290,
+                                        26722, 30163, 31445, 31466, 31903, 31989, 33071};
+
+std::vector<std::uint64_t> seeds() {
+  std::vector<std::uint64_t> all(std::begin(kOnceWrong), std::end(kOnceWrong));
+  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kMechanisms; ++seed) all.push_back(seed);
+  return all;
+}
 
 /// A way to solve, and whether every mechanism comes in units of its own.
 struct Attack {
@@ -37,7 +46,7 @@ TEST_P(OnRandomMechanisms, IsRightOrRefusesInWords) {
   constexpr int kShown = 3;
   const Attack& attack = GetParam();
   int judged = 0, right = 0, wrong = 0;
-  for (std::uint64_t seed = kFirstSeed; seed < kFirstSeed + kMechanisms; ++seed) {
+  for (std::uint64_t seed : seeds()) {
     Spec spec = test::random_mechanism(seed);
     if (attack.units) spec = test::in_units(spec, test::random_units(seed));
     const test::Judgement judgement = test::judge(spec, {attack.mode});

@@ -24,3 +24,10 @@ if [[ -d $build/web/licenses ]]; then installed_files+=(share/doc/linkwork/licen
 for installed in "${installed_files[@]}"; do
   [[ -e $work/prefix/$installed ]] || { echo "not installed: $installed" >&2; exit 1; }
 done
+
+# Python finds the package in a prefix that is the user's own, as ~/.local is.
+if compgen -G "$build/python/linkwork/_core*.so" >/dev/null; then
+  read -r python _ <"$build/python/interpreter.txt"
+  folder=$(PYTHONUSERBASE=$work/prefix "$python" -m site --user-site || true)
+  [[ -e $folder/linkwork/__init__.py ]] || { echo "Python does not find the package: it looks into $folder" >&2; exit 1; }
+fi

@@ -2,6 +2,7 @@
 """What makes the documentation and what checks it: site_test.py SOURCE_DIR. Needs neither Sphinx nor the program."""
 
 import json
+import re
 import sys
 import tempfile
 import unittest
@@ -92,9 +93,12 @@ class Results(unittest.TestCase):
             (folder / "scale.json").write_text(json.dumps({"rows": [{"ranks": 1024, "speedup": 700.5}]}), encoding="utf-8")
             text = results.results_page([folder, folder / "missing"], folder / "extra")
             self.assertTrue((folder / "extra/studies/s/study.html").is_file())
+            asked = []
+            results.results_page([folder], folder / "extra", lambda name: asked.append(name) or folder)
+            self.assertEqual(asked, list(results.STUDIES))
         self.assertIn("| no | It holds (rounded) | 1 | 2 \\| 3 |", text)
         self.assertIn("| 1024 | 700.5 |", text)
-        self.assertIn("Nothing was there", results.results_page([], Path("/nowhere")))
+        self.assertNotIn("| holds |", results.results_page([], Path("/nowhere")))
 
     def test_every_reference_is_shown(self):
         file = ROOT / "docs/references.bib"
@@ -129,6 +133,38 @@ class Outputs(unittest.TestCase):
         self.assertFalse(same("error 1e-12 in", "error 1e-9 in"))
         self.assertFalse(same("3 bodies", "3 joints"))
         self.assertFalse(same("2 degrees", "3 degrees"))
+
+
+class CodeNames(unittest.TestCase):
+    def test_files_and_names_in_the_pages_about_the_code_are_there(self):
+        sources = [path for folder in ("linkwork", "apps", "tests", "studies", "examples", "docs/site", "web/src", "models")
+                   for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix in (".h", ".cpp", ".c", ".py", ".sh", ".ts", ".mjs", ".md", ".txt", ".toml")]
+        code = "\n".join(path.read_text(encoding="utf-8") for path in sources)
+        places = "\n".join(f"/{path.relative_to(ROOT)}" for path in sources)
+        known = set(re.findall(r"\w+", code)) | {path.stem for path in sources}
+        missing = []
+        for page in [*sorted((ROOT / "docs/develop").glob("*.md")), ROOT / "docs/architecture.md"]:
+            text = re.sub(r"^ *```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+            for name in re.findall(r"`([\w:./()-]+)`", text):
+                if "/" in name or re.search(r"\.(h|cpp|py|sh|toml|proto)$", name):
+                    found = f"/{name}" in places or name in code or (ROOT / name).exists()
+                else:
+                    found = all(word in known for word in re.findall(r"[A-Za-z_]\w+", name))
+                if not found and not name.startswith(("./dev", "NAME", "models/NAME", "docs/NAME")):
+                    missing.append(f"{page.name}: {name}")
+        self.assertEqual(missing, [])
+
+
+class Messages(unittest.TestCase):
+    def test_messages_in_the_tables_are_those_of_the_program(self):
+        sources = [path for folder in ("linkwork", "apps") for path in (ROOT / folder).rglob("*.cpp")]
+        code = "\n".join(re.sub(r'"\s*\n\s*"', "", path.read_text(encoding="utf-8")) for path in sources)
+        text = (ROOT / "docs/messages.md").read_text(encoding="utf-8")
+        tables = re.findall(r"^\| the (?:message|run) says .*\n\|---.*\n((?:\|.*\n)+)", text, re.MULTILINE)
+        cells = [row.split("|")[1] for table in tables for row in table.splitlines()]
+        pieces = [piece.strip() for cell in cells for piece in cell.split("…") if len(piece.strip()) > 3]
+        self.assertGreater(len(pieces), 30)
+        self.assertEqual([piece for piece in pieces if piece not in code], [])
 
 
 class CodeMap(unittest.TestCase):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Does what the documentation says: docs_commands.py SOURCE_DIR PROGRAM [PAGE ...].
 
-A page (README.md, docs/**/*.md; by default all of them) is followed from top to bottom in an empty directory with a copy of models/:
+A page (README.md, docs/**/*.md; by default all of them) is followed from top to bottom in an empty directory with copies of models/ and examples/:
 
 * a block of code with title="NAME" is written to that file;
 * a line `linkwork ...`, `build/linkwork ...`, `mpirun ... linkwork ...` or `python3 ...` of an sh block is run and must exit with 0, or with
@@ -9,15 +9,19 @@ A page (README.md, docs/**/*.md; by default all of them) is followed from top to
   those with mpirun need that; they are left out otherwise;
 * a block `text output` is what the sh block before it printed, at least in part: each of its lines must be there. Numbers may differ by 2 %,
   those of the size of rounding by a factor of 30; lines about wall time are not compared;
+* a line `linkwork view ...` is run until it tells its address, then interrupted; a line that ends in & runs beside those that follow, until
+  the page ends;
 * subcommands of ./dev must exist; they are not run.
 """
 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 BLOCK = re.compile(r"^[ \t]*```(\S*)[ \t]*([^\n]*)\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
@@ -25,6 +29,7 @@ TITLE = re.compile(r'title="([\w./-]+)"')
 SHELL = ("sh", "bash", "console")
 RUN = re.compile(r"(?:\w+=\S* +)*(?:mpirun .*?)?(?:(?:\./)?build/)?(linkwork|python3)(?:\s|$)")
 DEV = re.compile(r"\./dev(?:\s+([\w-]+))?")
+VIEW = re.compile(r"(?:build/)?linkwork view ")
 EXPECTED_EXIT = re.compile(r"#\s*exit (\d+)\s*$")
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w.]*\w)")
 
@@ -70,7 +75,7 @@ class Page:
                                 PYTHONPATH=str(package), PYTHONDONTWRITEBYTECODE="1", OMPI_ALLOW_RUN_AS_ROOT="1",
                                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1",
                                 OMPI_MCA_mpi_yield_when_idle="1")
-        self.checked, self.skipped, self.complaints, self.printed = 0, 0, [], ""
+        self.checked, self.skipped, self.complaints, self.printed, self.beside = 0, 0, [], "", []
 
     def follow(self, work):
         for language, info, text in BLOCK.findall(self.path.read_text(encoding="utf-8")):
@@ -83,9 +88,23 @@ class Page:
                     self._command(command, work)
             elif language == "text" and info.strip() == "output":
                 self._compare(text)
+        for process in self.beside:
+            process.kill()
+            process.wait()
 
     def _complain(self, text):
         self.complaints.append(f"{self.path.relative_to(self.root)}: {text}")
+
+    def _start(self, command, work, output):
+        return subprocess.Popen(["bash", "-c", f"exec {command}"], cwd=work, env=self.environment, text=True, stdin=subprocess.DEVNULL,
+                                stdout=output, stderr=subprocess.STDOUT)
+
+    def _view(self, command, work):
+        with self._start(command, work, subprocess.PIPE) as server:
+            address = server.stdout.readline()
+            server.send_signal(signal.SIGINT)
+        if not address.startswith("http://"):
+            self._complain(f"{command}\n  printed {address}")
 
     def _command(self, command, work):
         dev, run = DEV.match(command), RUN.match(command)
@@ -95,6 +114,12 @@ class Page:
                 self._complain(f"{command}\n  ./dev has no subcommand '{dev[1]}'")
         elif run and (run[1] == "python3" and not self.has_python or "mpirun " in run[0] and not shutil.which("mpirun")):
             self.skipped += 1
+        elif VIEW.match(command):
+            self.checked += 1
+            self._view(command, work)
+        elif run and command.endswith("&"):
+            self.beside.append(self._start(command.rstrip("& "), work, subprocess.DEVNULL))
+            time.sleep(2)  # as long as it takes to type the next line
         elif run:
             self.checked += 1
             expected = EXPECTED_EXIT.search(command)
@@ -120,7 +145,8 @@ def main():
     for path in pages:
         page = Page(path, root, program, known)
         with tempfile.TemporaryDirectory() as work:
-            shutil.copytree(root / "models", Path(work) / "models")
+            for folder in ("models", "examples"):
+                shutil.copytree(root / folder, Path(work) / folder)
             (Path(work) / "build").mkdir()
             (Path(work) / "build" / "linkwork").symlink_to(program)
             page.follow(Path(work))

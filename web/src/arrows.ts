@@ -24,7 +24,7 @@ interface Arrow {
   sort: ArrowSort;
   unit: ArrowUnit;
   label: string;
-  open: boolean; // not unique
+  doubt: string; // "not unique": drawn hollow
   /** Where it is and what acts there at a row; false: nothing. */
   find(row: number, at: Vector3, vector: Vector3): boolean;
   parts: { group: Group; shaft: Group; head: Group } | null; // of a torque, shaft is the arc
@@ -75,8 +75,9 @@ export class Arrows {
     return this.all.some(({ unit }) => unit === "N m");
   }
 
-  get hasOpen(): boolean {
-    return this.all.some(({ open }) => open);
+  /** What hollow arrows are; empty: there are none. */
+  get doubt(): string {
+    return this.all.find(({ doubt }) => doubt)?.doubt ?? "";
   }
 
   /** Length of an arrow or radius of an arc for one unit, m per N or per N m. */
@@ -152,7 +153,7 @@ export class Arrows {
     const group = new Group();
     const part = (solid: BufferGeometry, open: BufferGeometry) => {
       const holder = new Group();
-      const made = arrow.open ? new LineSegments(open, this.edgeMaterial(arrow.sort)) : new Mesh(solid, this.fillMaterial(arrow.sort));
+      const made = arrow.doubt ? new LineSegments(open, this.edgeMaterial(arrow.sort)) : new Mesh(solid, this.fillMaterial(arrow.sort));
       made.userData.label = arrow.label;
       holder.add(made);
       group.add(holder);
@@ -219,7 +220,6 @@ function threeColumns(run: Run, name: string, parts = ["x", "y", "z"]): number[]
 
 function reactions(run: Run, mechanism: Mechanism): Arrow[] {
   const { joints, closures } = run.scene;
-  const open = new Set(run.summary?.not_unique ?? []);
   const places: { name: string; at: Frame }[] = [
     ...joints.map((joint) => ({ name: joint.name, at: joint.child })),
     ...closures.filter((closure) => !closure.cut).map((closure) => ({ name: closure.name, at: closure.b })),
@@ -228,13 +228,13 @@ function reactions(run: Run, mechanism: Mechanism): Arrow[] {
     ([["force", "N"], ["torque", "N m"]] as const).flatMap(([prefix, unit]): Arrow[] => {
       const columns = threeColumns(run, `${prefix}.${name}`);
       if (!columns) return [];
-      const isOpen = columns.some((index) => open.has(run.columns[index]));
+      const doubt = columns.map((index) => run.doubt(run.columns[index])).find(Boolean) ?? "";
       return [
         {
           sort: "reaction",
           unit,
-          open: isOpen,
-          label: `${prefix} in ${name}${isOpen ? " (not unique)" : ""}`,
+          doubt,
+          label: `${prefix} in ${name}${doubt && ` (${doubt})`}`,
           find: (row, place, vector) => {
             mechanism.place(at, place);
             return vectorOf(run, columns, row, vector);
@@ -248,7 +248,7 @@ function reactions(run: Run, mechanism: Mechanism): Arrow[] {
 
 function applied(run: Run, mechanism: Mechanism, force: AppliedForce): Arrow[] {
   if (force.column === null) return [];
-  const common = { sort: "applied" as const, open: false, parts: null };
+  const common = { sort: "applied" as const, doubt: "", parts: null };
   const first = force.column;
   if (force.at) {
     const at = force.at;

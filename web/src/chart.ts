@@ -2,6 +2,7 @@
 import uPlot from "uplot";
 import { lineColors, onThemeChange, theme } from "./colors";
 import { download, element, fileName, short } from "./dom";
+import { decades } from "./ticks";
 
 export type ChartStyle = "line" | "dashed" | "points" | "line-points";
 
@@ -99,22 +100,9 @@ export class Chart {
     return [low - margin, high + margin];
   }
 
-  /** As many marks of a logarithmic axis as there is room for: within decades, or powers of ten, or some of them. */
-  private decades(min: number, max: number, room: number): number[] {
-    const [low, high] = [Math.floor(Math.log10(min)), Math.ceil(Math.log10(max))];
-    const marks = (every: number, factors: number[]) =>
-      Array.from({ length: Math.floor((high - low) / every) + 1 }, (_, k) => 10 ** (low + k * every))
-        .flatMap((power) => factors.map((factor) => factor * power))
-        .filter((mark) => mark >= min * (1 - 1e-9) && mark <= max * (1 + 1e-9));
-    const gap = (max / min) ** (1 / room);
-    const fits = (made: number[]) => made.length > 1 && made.every((mark, k) => k === 0 || mark >= gap * made[k - 1]);
-    const finest = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]].map((factors) => marks(1, factors)).find(fits);
-    return finest ?? marks(Math.ceil((high - low) / room), [1]);
-  }
-
   private axis(label: string, log: boolean): uPlot.Axis {
     const colors = theme();
-    const marks: uPlot.Axis = log ? { splits: (u, axis, min, max) => this.decades(min, max, axis === 0 ? u.width / 62 : u.height / 26), filter: (_u, splits) => splits } : {};
+    const marks: uPlot.Axis = log ? { splits: (u, axis, min, max) => decades(min, max, axis === 0 ? u.width / 62 : u.height / 26), filter: (_u, splits) => splits } : {};
     return {
       ...marks,
       stroke: colors.muted,

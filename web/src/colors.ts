@@ -3,12 +3,37 @@
 export const bodyColors = ["#3b82c4", "#e2803a", "#4ba06b", "#c9556e", "#8a6cc2", "#c2a233", "#3aa6a6", "#b0703f", "#6c7fd8", "#86a23c"];
 export const lineColors = ["#2f7fd1", "#e0732b", "#2f9e63", "#cf4662", "#8159c6", "#b58a17", "#169a9f", "#a8612d", "#d557a8", "#6b8f1e"];
 
-/** Colours that differ however many there are: hues by the golden angle after the first ones, which are chosen; lightness in turn. */
+const distinct = [...lineColors];
+
+/** Colours that differ however many there are: after those chosen by hand always the one that is farthest from all before. */
 export function distinctColor(index: number): string {
-  if (index < lineColors.length) return lineColors[index];
-  const hue = (index * 137.508) % 360;
-  const [lightness, saturation] = [[42, 72], [58, 55], [34, 60]][index % 3];
-  return hex(hue, saturation / 100, lightness / 100);
+  while (distinct.length <= index) distinct.push(farthest(distinct));
+  return distinct[index];
+}
+
+function farthest(taken: string[]): string {
+  let [best, most] = ["", -1];
+  for (let hue = 0; hue < 360; hue += 10)
+    for (const [lightness, saturation] of [[0.28, 0.7], [0.36, 0.9], [0.45, 0.75], [0.52, 0.3], [0.6, 0.8], [0.7, 0.7]]) {
+      const color = hex(hue, saturation, lightness);
+      if (Math.abs(brightness(color) - 0.47) > 0.17) continue; // to be seen on white and on black
+      const least = Math.min(...taken.map((other) => difference(color, other)));
+      if (least > most) [best, most] = [color, least];
+    }
+  return best;
+}
+
+const channels = (color: string) => [1, 3, 5].map((from) => parseInt(color.slice(from, from + 2), 16) / 255);
+
+function brightness(color: string): number {
+  const [r, g, b] = channels(color);
+  return 0.21 * r + 0.72 * g + 0.07 * b;
+}
+
+/** How different two colours look: the eye sees green best. */
+function difference(a: string, b: string): number {
+  const other = channels(b);
+  return Math.hypot(...channels(a).map((value, k) => [2, 3, 1][k] * (value - other[k])));
 }
 
 /** three's colours know no "hsl()" with spaces, nor do inputs: six digits do for all. */

@@ -12,6 +12,7 @@ export class ColumnSearch {
   constructor(
     label: string,
     private readonly names: () => string[],
+    private readonly labelOf: (name: string) => string,
     private readonly choose: (name: string) => void,
   ) {
     const id = `columns-${++count}`;
@@ -48,12 +49,13 @@ export class ColumnSearch {
           id: `${this.list.id}-${index}`,
           role: "option",
           "aria-selected": "false",
+          "data-name": name,
           onpointerdown: (event: Event) => {
             event.preventDefault();
             this.take(name);
           },
         },
-        name,
+        this.labelOf(name),
       ),
     );
     if (found.length === 0) shown.push(element("li", { class: "hint" }, "no such column"));
@@ -96,7 +98,7 @@ export class ColumnSearch {
       event.preventDefault();
     } else if (event.key === "Enter") {
       const option = this.list.querySelectorAll<HTMLElement>("[role=option]")[this.active];
-      if (option && !this.list.hidden) this.take(option.textContent!);
+      if (option && !this.list.hidden) this.take(option.dataset.name!);
       event.preventDefault();
     } else if (event.key === "Escape") {
       this.close();

@@ -226,11 +226,12 @@ const ERROR_UNITS: Record<string, string> = { "error.position": "m or rad", "err
 export class Run {
   label: string;
   readonly scene: Scene;
-  summary: Summary | null;
   rows: number;
   allRows: number;
   stride: number;
   visible = true;
+  private told: Summary | null = null;
+  private open: Set<string> | null = null; // reactions that are not unique; null: not known yet
   private buffers: Column[];
   private views: (Column | undefined)[] = [];
   private readonly indexOf = new Map<string, number>();
@@ -248,6 +249,25 @@ export class Run {
     this.buffers = buffers;
     for (const [unit, count] of this.scene.units ?? []) for (let k = 0; k < count; k++) this.units.push(unit);
     this.scene.columns.forEach((name, index) => this.indexOf.set(name, index));
+  }
+
+  get summary(): Summary | null {
+    return this.told;
+  }
+
+  set summary(summary: Summary | null) {
+    this.told = summary;
+    if (summary?.not_unique) this.notUnique = summary.not_unique;
+  }
+
+  set notUnique(columns: string[]) {
+    this.open = new Set(columns);
+  }
+
+  /** Why a column must not be taken for the truth: "not unique", of a reaction that rigid bodies do not determine. Else empty. */
+  doubt(name: string): string {
+    if (this.open) return this.open.has(name) ? "not unique" : "";
+    return this.scene.closures.length > 0 && /^(force|torque|lambda)\./.test(name) ? "perhaps not unique" : "";
   }
 
   /** Whether all positions are there, without which nothing can be drawn. */

@@ -92,7 +92,7 @@ export function eventsTable(events: EventRecord[], player: Player): HTMLElement 
   };
   search.addEventListener("input", fill);
   fill();
-  const heads = ["Time", "Event", "What happened", "Velocities jump by (m/s, rad/s)", "Energy changes by", "Degrees of freedom then"];
+  const heads = ["Time", "Event", "What happened", "Velocity jump (m/s, rad/s)", "Energy change", "Freedom after"];
   const table = element(
     "table",
     { class: "facts events" },
@@ -118,8 +118,8 @@ function row({ from, to, count }: Group, player: Player): HTMLElement {
     element("td", { class: "number time" }, go(from), ...(count > 1 ? [" to ", go(to)] : [])),
     element("th", { scope: "row" }, from.name),
     element("td", { class: "what" }, count > 1 ? `${from.what}, ${count} times` : from.what, detail ? element("p", { class: "hint" }, `impulses (N·s, N·m·s): ${detail}`) : null),
-    cell("velocities jump by (m/s, rad/s)", matters(from.velocity_jump) ? short(from.velocity_jump, 3) : "–"),
-    cell("energy changes by", matters(from.energy) ? `${short(from.energy, 3)} J` : "–"),
-    cell("degrees of freedom then", from.dof >= 0 ? String(from.dof) : "–"),
+    cell("velocity jump (m/s, rad/s)", matters(from.velocity_jump) ? short(from.velocity_jump, 3) : "–"),
+    cell("energy change", matters(from.energy) ? `${short(from.energy, 3)} J` : "–"),
+    cell("degrees of freedom after", from.dof >= 0 ? String(from.dof) : "–"),
   );
 }

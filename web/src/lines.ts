@@ -11,7 +11,7 @@ export interface Line {
   unit: string;
   color: string;
   dash: number[];
-  unique: boolean; // false: rigid bodies do not determine it
+  doubt: string; // "not unique": rigid bodies do not determine it
   run: Run;
   x: ArrayLike<number>;
   y: ArrayLike<number>;
@@ -55,14 +55,15 @@ export function makeLines(runs: Run[], columns: string[], over: string, differen
       if (!x || !plain || (difference && !base)) continue;
       const values = base ? Float64Array.from(plain, (value, k) => (run.time[k] <= reference.end + 1e-9 ? value - valueAt(reference, base, run.time[k]) : NaN)) : plain;
       const unit = run.unit(name);
-      const unique = !(run.summary?.not_unique?.includes(name) ?? false);
+      const doubt = run.doubt(name) || (difference ? reference.doubt(name) : "");
+      const certain = !doubt && !run.doubt(over);
       const line: Line = {
         column: name,
-        label: (many ? `${difference ? "Δ " : ""}${name} · ${run.label}` : name) + (unique ? "" : " (not unique)"),
+        label: (many ? `${difference ? "Δ " : ""}${name} · ${run.label}` : name) + (doubt && ` (${doubt})`),
         unit,
         color: distinctColor(many ? place : index),
-        dash: unique ? (many ? DASHES[index % DASHES.length] : []) : NOT_UNIQUE,
-        unique,
+        dash: certain ? (many ? DASHES[index % DASHES.length] : []) : NOT_UNIQUE,
+        doubt,
         run,
         x: over === SPECTRUM ? x : scaled(x, shownFactor(run.unit(over))),
         y: scaled(values, shownFactor(unit)),

@@ -9,6 +9,7 @@ interface Answer {
   done: boolean;
   error?: string;
   columns?: string[]; // with the first rows of a run
+  not_unique?: string[]; // with them
   scene_id?: number;
   scene?: Scene; // unless it is the one that is here
   summary?: Summary;
@@ -143,6 +144,7 @@ export class Live {
       const rows = new Float64Array(buffer.slice(4 + length));
       if (answer.run !== this.current) [this.current, this.at] = [answer.run, 0];
       const begins = this.at === 0 && rows.length > 0;
+      if (answer.not_unique) this.run.notUnique = answer.not_unique;
       if (begins && answer.scene) this.scene = answer.scene_id!;
       this.at += rows.length / this.run.columns.length;
       if (rows.length > 0 || answer.summary) this.onNews({ begins, anew: begins && this.anew, rows, scene: begins ? (answer.scene ?? null) : null, summary: answer.summary ?? null, done: answer.done });

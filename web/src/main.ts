@@ -60,7 +60,7 @@ class Page {
       oninput: () => this.player.seek(this.master.time[Number(this.slider.value)]),
     });
     this.help = this.makeHelp();
-    this.plots = new Plots(runs, this.player, suggestPlots(first));
+    this.plots = new Plots(runs, this.player, first.scene.modes ? [] : suggestPlots(first));
     this.errors = new Plots(runs, this.player, suggestErrors(first), "Nothing to violate: this mechanism has no closed loops, or errors were not written.");
     this.strip = new EventStrip(runs, this.player);
     document.body.append(this.header(), this.notices, this.body(), this.help);
@@ -84,7 +84,7 @@ class Page {
       `${bodies} ${bodies === 1 ? "body" : "bodies"}`,
       `${scene.joints.length} ${scene.joints.length === 1 ? "joint" : "joints"}`,
       summary ? `${summary.dof} ${summary.dof === 1 ? "degree" : "degrees"} of freedom` : "",
-      summary ? `${summary.formulation} · ${summary.stabilization} · ${summary.integrator}` : "",
+      summary ? `${short(summary.simulated_seconds, 4)} s` : "",
     ].filter(Boolean);
     const failed = summary && summary.status !== "done" && !summary.status.startsWith("ended") ? element("span", { class: "badge bad" }, "stopped early") : null;
     return element(
@@ -147,6 +147,7 @@ class Page {
       tab.tabIndex = k === index ? 0 : -1;
       panel.hidden = k !== index;
     });
+    for (const plots of [this.plots, this.errors]) if (!plots.root.hidden) plots.freshen();
   }
 
   private onTabKey(event: KeyboardEvent, index: number): void {
@@ -367,9 +368,9 @@ class Page {
     if (model.paced && atEnd && !this.player.playing) this.player.seek(run.end);
     this.plots.refresh();
     this.errors.refresh();
+    if (begins || done) for (const mechanism of this.view?.mechanisms ?? []) mechanism.arrows.renew();
     if (!done) return;
     this.view?.refreshTraces();
-    for (const mechanism of this.view?.mechanisms ?? []) mechanism.arrows.renew();
     if (summary) this.showSummary();
   }
 
@@ -392,7 +393,11 @@ class Page {
   }
 
   private showModes(run: Run): void {
-    const modes = new Modes(run, this.player, () => {
+    const pane = this.plots.add("Motion", []);
+    let shown = "";
+    const modes = new Modes(run, this.player, (moved) => {
+      if (moved.join() !== shown) pane.columns.splice(0, pane.columns.length, ...moved);
+      shown = moved.join();
       this.setRange();
       this.view?.refreshTraces();
       this.rebuildPlots();

@@ -4,6 +4,7 @@ import { element, short } from "./dom";
 import type { Player } from "./player";
 
 const ROWS = 121;
+const LEAST_HZ = 1e-6; // below, it moves away and does not come back
 const SECONDS = 2; // of the clock, for a period
 
 /** How far the largest coordinate goes at first: rad or m, by the size of the mechanism. */
@@ -19,7 +20,7 @@ export class Modes {
   constructor(
     private readonly run: Run,
     private readonly player: Player,
-    private readonly changed: () => void,
+    private readonly changed: (moved: string[]) => void, // with the columns that move most
   ) {
     this.at = run.columns.map((_, index) => Float64Array.from([run.column(index)[0]]));
     const select = element(
@@ -40,7 +41,9 @@ export class Modes {
       },
     });
     this.root = element("div", { class: "live modes", role: "group", "aria-label": "Modes" }, select, element("label", {}, "amplitude", slider), this.about);
-    this.choose(0);
+    const vibrating = this.modes.findIndex((mode) => mode.frequency_hz > LEAST_HZ);
+    select.value = String(Math.max(0, vibrating));
+    this.choose(Number(select.value));
   }
 
   private get modes(): Mode[] {
@@ -50,9 +53,10 @@ export class Modes {
   choose(index: number): void {
     this.chosen = index;
     const mode = this.modes[index];
-    const period = mode.frequency_hz > 0 ? 1 / mode.frequency_hz : 1;
+    const period = mode.frequency_hz > LEAST_HZ ? 1 / mode.frequency_hz : 1;
     const imaginary = mode.shape_imaginary ?? {};
-    const largest = Math.max(1e-300, ...Object.entries(mode.shape).map(([name, value]) => Math.hypot(value, imaginary[name] ?? 0)));
+    const sizeOf = (name: string) => Math.hypot(mode.shape[name] ?? 0, imaginary[name] ?? 0);
+    const largest = Math.max(1e-300, ...Object.keys(mode.shape).map(sizeOf));
     const columns: Column[] = this.run.columns.map((name, c) => {
       const column = new Float64Array(ROWS).fill(this.at[c][0]);
       const [re, im] = [mode.shape[name] ?? 0, imaginary[name] ?? 0].map((value) => (value / largest) * this.amplitude);
@@ -64,13 +68,14 @@ export class Modes {
       return column;
     });
     this.run.replace(ROWS, columns);
-    const size = Object.entries(mode.shape).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a));
-    this.about.textContent = `most in ${size.slice(0, 3).map(([name]) => name).join(", ")}`;
+    const names = Object.keys(mode.shape);
+    const moved = names.filter((name) => sizeOf(name) > 1e-6 * largest).sort((a, b) => sizeOf(b) - sizeOf(a));
+    this.about.textContent = `most in ${moved.slice(0, 3).join(", ")}`;
     this.player.setSpeed(period / SECONDS);
-    this.changed();
+    this.changed(moved.slice(0, 4));
   }
 }
 
 function describe({ frequency_hz: frequency, damping_ratio: damping }: Mode): string {
-  return `${short(frequency, 4)} Hz${damping ? `, damping ratio ${short(damping, 3)}` : ""}`;
+  return `${frequency > LEAST_HZ ? `${short(frequency, 4)} Hz` : "no vibration"}${damping ? `, damping ratio ${short(damping, 3)}` : ""}`;
 }

@@ -8,10 +8,16 @@ import { eventsOf } from "./events";
 import { type Line, makeLines, SPECTRUM } from "./lines";
 import { plotSvg } from "./plot_svg";
 import type { Plots } from "./plots";
-import { axisTitle, shownUnit, unitSuffix } from "./units";
+import { decades } from "./ticks";
+import { axisTitle, shortened, shownUnit, unitSuffix } from "./units";
 
 const FONT = "11px system-ui, sans-serif";
 const MOST_MARKS = 500;
+const LEAST_LOGARITHM = 1e-30; // what is smaller would only push the rest together
+export const DOUBTS: Record<string, string> = {
+  "not unique": "Rigid bodies do not determine this reaction: it is one of many possible ones.",
+  "perhaps not unique": "Whether rigid bodies determine this reaction is known when the run has ended.",
+};
 
 /** A piece of a line as it is drawn, dashes and all. */
 function dashedSwatch(color: string, dash: number[]): HTMLElement {
@@ -20,6 +26,10 @@ function dashedSwatch(color: string, dash: number[]): HTMLElement {
   const parts = dash.map((length, k) => `${k % 2 === 0 ? color : "transparent"} ${end}px ${(end += length)}px`);
   swatch.style.background = dash.length === 0 ? color : `repeating-linear-gradient(90deg, ${parts.join(", ")})`;
   return swatch;
+}
+
+function say(field: HTMLElement, text: string): void {
+  if (field.textContent !== text) field.textContent = text;
 }
 
 /** What differs by rounding only is a straight line: ticks closer than numbers can be told apart would never end. */
@@ -61,7 +71,7 @@ export class Pane {
     columns: string[],
     log: boolean,
   ) {
-    this.search = new ColumnSearch("Add a column", () => this.plots.columnNames.filter((name) => !this.columns.includes(name)), (name) => this.add(name));
+    this.search = new ColumnSearch("Add a column", () => this.plots.columnNames.filter((name) => !this.columns.includes(name)), (name) => this.labelOf(name), (name) => this.add(name));
     this.xSelect = element("select", { "aria-label": "Horizontal axis", title: "Horizontal axis", onchange: () => this.setX(this.xSelect.value), onfocus: () => this.fillX(), onpointerdown: () => this.fillX() });
     this.logButton = this.button("log", "Logarithmic axis", () => this.setLog(!this.log));
     this.phaseButton = this.button("phase", "Phase plot: velocity over position", () => this.togglePhase());
@@ -85,6 +95,15 @@ export class Pane {
     new ResizeObserver(() => this.resize()).observe(this.area);
   }
 
+  private doubt(name: string): string {
+    return this.plots.runs.map((run) => run.doubt(name)).find(Boolean) ?? "";
+  }
+
+  private labelOf(name: string): string {
+    const doubt = this.doubt(name);
+    return doubt ? `${name} (${doubt})` : name;
+  }
+
   /** Lists of many thousands of columns are made only when they are wanted. */
   private fillX(most = Infinity): void {
     const names = this.plots.columnNames.filter((name) => name !== "t");
@@ -92,7 +111,7 @@ export class Pane {
     this.xSelect.replaceChildren(
       element("option", { value: "t" }, "over time"),
       element("option", { value: SPECTRUM }, "over frequency"),
-      ...(names.length <= most ? names : names.slice(0, 1)).map((name) => element("option", { value: name }, `over ${name}`)),
+      ...(names.length <= most ? names : names.slice(0, 1)).map((name) => element("option", { value: name }, `over ${this.labelOf(name)}`)),
     );
     this.xSelect.value = this.x;
   }
@@ -171,7 +190,7 @@ export class Pane {
       if (!Number.isFinite(value)) return null;
       if (!this.log) return value;
       const size = sizes ? Math.abs(value) : value;
-      return size > 0 ? size : null;
+      return size > LEAST_LOGARITHM ? size : null;
     });
   };
 
@@ -218,9 +237,10 @@ export class Pane {
   /** New rows have come in. */
   refresh(): void {
     if (!this.plot || !this.overTime) return this.rebuild();
-    const before = this.lines.length;
+    const labels = () => this.lines.map(({ label }) => label).join();
+    const before = labels();
     this.remake();
-    if (this.lines.length !== before) return this.rebuild();
+    if (labels() !== before) return this.rebuild();
     this.plot.setData(this.alignedData());
     this.mark();
   }
@@ -228,13 +248,15 @@ export class Pane {
   /** Of the axes: horizontal first, then one for each unit. */
   private get titles(): string[] {
     const [{ run }] = this.lines;
-    const over = this.overTime ? "t (s)" : this.overFrequency ? "frequency (Hz)" : `${this.x} (${shownUnit(run.unit(this.x))})`;
+    const doubted = (title: string, doubts: string[]) => (doubts.some(Boolean) ? `${title}, ${doubts.every(Boolean) ? "" : "some "}${doubts.find(Boolean)}` : title);
+    const over = this.overTime ? "t (s)" : this.overFrequency ? "frequency (Hz)" : doubted(`${shortened(this.x, 40)} (${shownUnit(run.unit(this.x))})`, [this.doubt(this.x)]);
     const amplitude = this.overFrequency ? "amplitude of " : "";
     return [
       over,
       ...[...this.scales.keys()].map((unit) => {
-        const columns = [...new Set(this.lines.filter((line) => line.unit === unit).map((line) => line.column))];
-        return (this.plots.difference ? "Δ " : "") + amplitude + axisTitle(unit, columns);
+        const own = this.lines.filter((line) => line.unit === unit);
+        const columns = [...new Set(own.map((line) => line.column))];
+        return (this.plots.difference ? "Δ " : "") + amplitude + doubted(axisTitle(unit, columns), own.map((line) => line.doubt));
       }),
     ];
   }
@@ -270,6 +292,7 @@ export class Pane {
           label: titles[k + 1],
           labelSize: 16,
           grid: { ...axis.grid, show: k === 0 },
+          ...(logarithmic ? { splits: (u: uPlot, _axis: number, min: number, max: number) => decades(min, max, u.height / 26), filter: (_u: uPlot, splits: number[]) => splits } : {}),
           values: (_u: uPlot, splits: number[]) => splits.map((value) => (value === null ? "" : short(value, 4))),
         })),
       ],
@@ -285,7 +308,7 @@ export class Pane {
   private linePlot(): uPlot {
     const options = this.options();
     for (const line of this.lines)
-      options.series.push({ label: line.label, scale: this.scaleOf(line), stroke: line.color, width: line.unique ? 1.6 : 1.1, dash: line.dash, spanGaps: true, points: { show: false } });
+      options.series.push({ label: line.label, scale: this.scaleOf(line), stroke: line.color, width: line.doubt ? 1.1 : 1.6, dash: line.dash, spanGaps: true, points: { show: false } });
     if (this.overTime) options.hooks!.draw!.unshift((u) => this.drawEvents(u));
     return new uPlot(options, this.alignedData(), this.area);
   }
@@ -386,8 +409,8 @@ export class Pane {
       const swatch = dashedSwatch(line.color, line.dash);
       const title = `Remove ${line.column}`;
       const remove = element("button", { class: "icon", "aria-label": title, title, onclick: () => this.removeColumn(line.column) }, icon(icons.close, false));
-      const name = element("span", line.unique ? {} : { title: "Rigid bodies do not determine this reaction: it is one of many possible ones." }, line.label);
-      return element("span", { class: line.unique ? "chip" : "chip open" }, swatch, name, value, remove);
+      const name = element("span", line.doubt ? { title: DOUBTS[line.doubt] } : {}, line.label);
+      return element("span", { class: line.doubt ? "chip open" : "chip" }, swatch, name, value, remove);
     });
     this.chips.replaceChildren(...chips);
   }
@@ -398,9 +421,9 @@ export class Pane {
     (this.chips.querySelector("button") ?? this.logButton).focus();
   }
 
-  /** Puts the cursor and the values where the animation is. */
+  /** Puts the cursor and the values where the animation is. Asks the page for no sizes: it would lay out everything anew, for each plot. */
   mark(): void {
-    if (this.root.offsetParent === null) return; // on a tab that is not shown
+    if (this.plots.root.hidden) return; // on a tab that is not shown
     const t = this.plots.player.t;
     this.lines.forEach((line, k) => {
       const field = this.values[k];
@@ -408,11 +431,10 @@ export class Pane {
       if (this.overFrequency) {
         let top = 0;
         for (let i = 1; i < line.y.length; i++) if (line.y[i] > line.y[top]) top = i;
-        field.textContent = `most at ${short(line.x[top], 4)}\u202fHz`;
-        return;
+        return say(field, `most at ${short(line.x[top], 4)}\u202fHz`);
       }
       const { row } = line.run.locate(t + 1e-12);
-      field.textContent = short(line.y[Math.min(row, line.y.length - 1)]) + unitSuffix(line.unit);
+      say(field, short(line.y[Math.min(row, line.y.length - 1)]) + unitSuffix(line.unit));
     });
     const u = this.plot;
     if (!u || this.lines.length === 0) return;
@@ -423,7 +445,8 @@ export class Pane {
       left = u.valToPos(line.x[row], "x");
       top = u.valToPos(this.shown([line.y[row]])[0] ?? NaN, this.scaleOf(line));
     }
-    const inside = !this.overFrequency && left >= 0 && left <= u.over.clientWidth && top >= 0 && top <= u.over.clientHeight;
+    const { width, height } = u.bbox;
+    const inside = !this.overFrequency && left >= 0 && left <= width / devicePixelRatio && top >= 0 && top <= height / devicePixelRatio;
     this.now.hidden = !inside;
     if (inside) this.now.style.transform = `translate(${left.toFixed(1)}px, ${top.toFixed(1)}px)`;
   }

@@ -79,7 +79,7 @@ export function plotSvg(u: uPlot, lines: Line[], scaleOf: (line: Line) => string
       }
       pieces[pieces.length - 1].push([at(one.x[k], "x"), at(value, scaleOf(one))]);
     }
-    parts.push(`<path d="${path(pieces)}" stroke="${one.color}" stroke-width="${one.unique ? 1.6 : 1.1}"${one.dash.length > 0 ? ` stroke-dasharray="${one.dash.join(" ")}"` : ""}/>`);
+    parts.push(`<path d="${path(pieces)}" stroke="${one.color}" stroke-width="${one.doubt ? 1.1 : 1.6}"${one.dash.length > 0 ? ` stroke-dasharray="${one.dash.join(" ")}"` : ""}/>`);
   });
   parts.push("</g>");
   lines.forEach((one, k) => {

@@ -13,6 +13,7 @@ export class Plots {
   difference = false;
   private readonly list = element("div", { class: "panes" });
   private panes: Pane[] = [];
+  private stale = false; // rows have come in while others were shown
 
   constructor(
     readonly runs: Run[],
@@ -25,7 +26,7 @@ export class Plots {
     const tools = element("div", { class: "plot-tools" }, add);
     if (runs.some((run) => run.columns.some((name) => isAngular(run.unit(name))))) tools.append(this.degreesButton());
     if (runs.length > 1) tools.append(this.differenceButton());
-    tools.append(element("span", { class: "hint" }, "Drag to zoom, double-click to zoom out, click to go to a moment."));
+    tools.append(element("span", { class: "hint" }, "drag: zoom · double-click: all · click: go there"));
     this.root = element("div", { class: "plots" }, tools, this.list);
     if (suggestions.length === 0 && nothing) this.list.append(element("p", { class: "hint" }, nothing));
     for (const { title, columns, log } of suggestions) this.add(title, columns, log);
@@ -91,7 +92,15 @@ export class Plots {
     for (const pane of this.panes) pane.rebuild();
   }
 
+  /** New rows have come in. What is not seen can wait. */
   refresh(): void {
-    for (const pane of this.panes) pane.refresh();
+    this.stale = this.root.hidden;
+    if (!this.stale) for (const pane of this.panes) pane.refresh();
+  }
+
+  /** They are seen again. */
+  freshen(): void {
+    if (this.stale) this.rebuild();
+    this.stale = false;
   }
 }

@@ -7,14 +7,16 @@ export interface Suggestion {
   log?: boolean;
 }
 
-const MOST = 4;
+const MOST = 6;
 
 /** A coordinate's column by its name in the model: "theta", "slide.angle". */
 function positionColumn(run: Run, coordinate: string): string[] {
   return run.has(`q.${coordinate}`) ? [`q.${coordinate}`] : [];
 }
 
+/** Of a run that has yet to come, everything may. */
 function changes(run: Run, name: string): boolean {
+  if (run.rows < 2) return run.has(name);
   const column = run.find(name);
   if (!column || column.length === 0) return false;
   const first = column[0];
@@ -25,6 +27,12 @@ function changes(run: Run, name: string): boolean {
 function ofOneUnit(run: Run, names: string[], unit?: string): string[] {
   const wanted = unit ?? (names.length > 0 ? run.unit(names[0]) : "");
   return names.filter((name) => run.unit(name) === wanted).slice(0, MOST);
+}
+
+/** A plot of some of the columns; if there are more, the title says so. */
+function plotOf(run: Run, title: string, names: string[]): Suggestion {
+  const columns = ofOneUnit(run, names);
+  return { title: columns.length < names.length ? `${title} (${columns.length} of ${names.length})` : title, columns };
 }
 
 /** Coordinates that motors or drives act on. */
@@ -47,9 +55,9 @@ export function suggestPlots(run: Run): Suggestion[] {
   const simple = run.scene.joints.filter((joint) => joint.q.length === 1 && joint.q[0] !== null).map((joint) => names[joint.q[0]!]);
   const driven = drivenCoordinates(run);
   const others = simple.filter((name) => !driven.includes(name));
-  let motion = ofOneUnit(run, driven.length > 0 ? driven : simple);
-  if (motion.length === 0) motion = names.filter((name) => /^q\..*\.[xyz]$/.test(name)).slice(0, 3);
-  if (motion.length === 0) motion = names.filter((name) => name.startsWith("q.")).slice(0, MOST);
+  let motion = driven.length > 0 ? driven : simple;
+  if (motion.length === 0) motion = names.filter((name) => /^q\..*\.[xyz]$/.test(name));
+  if (motion.length === 0) motion = names.filter((name) => name.startsWith("q."));
 
   const loads = names.filter((name) => /^(effort|load)\./.test(name) && changes(run, name));
   const powers = names.filter((name) => name.startsWith("power.") && changes(run, name));
@@ -59,10 +67,10 @@ export function suggestPlots(run: Run): Suggestion[] {
   const energies = ["energy.kinetic", "energy.potential", "energy.total"].filter((name) => names.includes(name));
 
   const panes: Suggestion[] = [
-    { title: driven.length > 0 ? "Driven joints" : "Joints", columns: motion },
-    { title: "Other joints", columns: driven.length > 0 && others.length <= MOST ? ofOneUnit(run, others) : [] },
-    loads.length > 0 ? { title: "Loads", columns: ofOneUnit(run, loads) } : { title: "Power", columns: ofOneUnit(run, powers) },
-    { title: "Sensors", columns: ofOneUnit(run, sensors) },
+    plotOf(run, driven.length > 0 ? "Driven joints" : "Joints", motion),
+    plotOf(run, "Other joints", driven.length > 0 && others.length <= MOST ? others : []),
+    loads.length > 0 ? plotOf(run, "Loads", loads) : plotOf(run, "Power", powers),
+    plotOf(run, "Sensors", sensors),
     { title: "Inputs", columns: inputs },
     { title: "Energy", columns: energies },
   ];

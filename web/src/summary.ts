@@ -2,6 +2,7 @@
 import type { Modules, RealTime, Run, Summary } from "./data";
 import { element, short } from "./dom";
 import { eventsTable } from "./events";
+import { peaksTable } from "./peaks";
 import type { Player } from "./player";
 import { unitSuffix } from "./units";
 
@@ -116,6 +117,7 @@ export function summaryPanel(runs: Run[], player: Player): HTMLElement {
     const title = runs.length > 1 ? element("h2", {}, run.label) : null;
     const { summary } = run;
     if (!summary) return element("section", {}, title, element("p", { class: "hint" }, run.scene.modes ? "These are natural vibrations about a state, not a run." : "The run is still going; its summary comes at the end."));
+    const peaks = peaksTable(run, player);
     return element(
       "section",
       {},
@@ -124,6 +126,7 @@ export function summaryPanel(runs: Run[], player: Player): HTMLElement {
       ...(summary.warnings.length > 0 ? [element("h3", {}, "Warnings"), list(summary.warnings, "warnings")] : []),
       ...(summary.notes.length > 0 ? [element("h3", {}, "Notes"), list(summary.notes, "notes")] : []),
       ...((summary.events ?? []).length > 0 ? [element("h3", {}, "Events"), eventsTable(summary.events!, player)] : []),
+      ...(peaks ? [element("h3", {}, "Largest loads"), peaks] : []),
       element("h3", {}, "How it ran"),
       howItRan(run, summary),
       ...(summary.modules ? [element("h3", {}, "Modules and glue"), modulesTable(summary.modules)] : []),

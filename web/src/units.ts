@@ -1,6 +1,7 @@
 // Units of columns, and how they are shown: as computed (SI, radians), or angles in degrees.
 
 const NAMES: Record<string, string> = {
+  "": "values",
   s: "time",
   m: "length",
   "m/s": "velocity",
@@ -49,13 +50,21 @@ export function shownUnit(unit: string): string {
   return written.replaceAll("^2", "²").replaceAll("N m", "N·m");
 }
 
+export function shortened(name: string, most: number): string {
+  return name.length <= most ? name : `${name.slice(0, most - 1)}…`;
+}
+
 /** Of a number: nothing is written behind one without unit, or of which it is not known. */
 export function unitSuffix(unit: string): string {
   return unit === "" || unit === "1" ? "" : `${shownUnit(unit).startsWith("°") ? "" : "\u202f"}${shownUnit(unit)}`;
 }
 
-/** The title of an axis for some columns of one unit. */
+const MOST_LETTERS = 18; // for which there is room beside a plot, with the unit
+
+/** The title of an axis for some columns of one unit. Where their names are too long, the unit stays. */
 export function axisTitle(unit: string, columns: string[]): string {
-  const quantity = columns.length === 1 ? columns[0] : (NAMES[unit] ?? (unit === "" ? columns.slice(0, 3).join(", ") : ""));
+  const [first] = columns;
+  const named = columns.length === 1 && first.length <= MOST_LETTERS && unit !== "";
+  const quantity = named ? first : NAMES[unit];
   return quantity ? `${quantity} (${shownUnit(unit)})` : shownUnit(unit);
 }

@@ -74,6 +74,7 @@ export class View {
   private apart = false; // runs side by side
   private measuring = false;
   private frame: { width: number; height: number } | null = null; // of a film that is being made
+  private room = { width: 0, height: 0 }; // of the page, as last seen: to ask would lay it out anew
   private t = 0;
 
   constructor(
@@ -397,7 +398,7 @@ export class View {
   }
 
   get size(): { width: number; height: number } {
-    return this.frame ?? { width: this.host.clientWidth, height: this.host.clientHeight };
+    return this.frame ?? this.room;
   }
 
   /** One for all runs, or one for each. */
@@ -467,11 +468,11 @@ export class View {
 
   /** What else one must know to read the picture. */
   remarks(): string[] {
-    const { cut, hasOpen, choice, group } = this.mechanisms[0].arrows;
+    const { cut, doubt, choice, group } = this.mechanisms[0].arrows;
     return [
       `grid ${short(gridStep(this.layout), 3)}\u202fm`,
       ...(group.visible && cut ? ["the longest are cut"] : []),
-      ...(group.visible && hasOpen && choice.reaction ? ["hollow: not unique"] : []),
+      ...(group.visible && doubt && choice.reaction ? [`hollow arrows: ${doubt}`] : []),
     ];
   }
 
@@ -482,12 +483,13 @@ export class View {
         bar.style.width = `${pixels.toFixed(1)}px`;
         return element("span", {}, bar, text);
       }),
-      ...this.remarks().map((text) => element("span", { class: "hint" }, text)),
+      ...this.remarks().map((text) => element("span", { class: text.startsWith("hollow") ? "doubt" : "hint" }, text)),
     );
   }
 
   resize(): void {
     const { clientWidth: width, clientHeight: height } = this.host;
+    this.room = { width, height };
     if (width === 0 || height === 0 || this.frame) return;
     const before = this.camera.aspect;
     this.renderer.setSize(width, height, false);

@@ -4,6 +4,7 @@ import { BodyCard } from "./body_card";
 import { button, menu, searchList, toggle } from "./controls";
 import type { Run } from "./data";
 import { download, element, fileName, short } from "./dom";
+import { DOUBTS } from "./pane";
 import { stillPicture } from "./film";
 import { FilmDialog } from "./film_dialog";
 import type { Player } from "./player";
@@ -97,7 +98,7 @@ export class ViewControls {
     const show = () => (view.arrows = arrows);
     const panel = element("div", { class: "choices" });
     const fill = () => {
-      const { sorts, hasTorques, hasOpen } = view.mechanisms[0].arrows;
+      const { sorts, hasTorques, doubt } = view.mechanisms[0].arrows;
       const box = (label: string, key: "applied" | "reaction" | "torques", there: boolean) => {
         const input = element("input", {
           type: "checkbox",
@@ -127,7 +128,7 @@ export class ViewControls {
         box("reactions of joints", "reaction", sorts.has("reaction")),
         box("torques too (arcs)", "torques", hasTorques),
         element("label", {}, "length", size),
-        element("p", { class: "hint" }, `Reactions act on the child, or body b.${hasOpen ? " Hollow arrows are not unique: rigid bodies do not determine them, and what is drawn is one of many possible sets." : ""}`),
+        element("p", { class: "hint" }, `Reactions act on the child, or body b.${doubt && ` Hollow arrows are ${doubt}. ${DOUBTS[doubt]}`}`),
       );
     };
     const made = menu("forces", "Forces and reactions (V)", panel, fill);

@@ -1,6 +1,7 @@
 #include "linkwork/modules/glues/compliance_stability.h"
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
 #include <complex>
 
@@ -36,6 +37,12 @@ double largest_factor(Holds holds) {
 }
 
 }  // namespace
+
+double VirtualSprings::strength() const {
+  if (W.rows() == 0) return 0.0;
+  const auto norm = [](const MatX<double>& matrix) { return matrix.cwiseAbs().rowwise().sum().maxCoeff(); };
+  return std::max(norm(W * damping.asDiagonal()), std::sqrt(norm(W * stiffness.asDiagonal())));
+}
 
 bool VirtualSprings::is_stable(const Tableau& method, double step, double scale) const {
   constexpr double kRounding = 1e-6;

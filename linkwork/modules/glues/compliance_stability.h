@@ -11,6 +11,8 @@ struct VirtualSprings {
   MatX<double> W;
   VecX<double> stiffness, damping;  // by row
 
+  /// A bound of how fast they are, in 1/s: at least the rates of the fastest dampers and springs.
+  double strength() const;
   /// Whether steps of a method do not blow it up. `scale` multiplies the stiffness, its root the damping.
   bool is_stable(const Tableau& method, double step, double scale = 1.0) const;
   /// The longest step that does not, to a few per cent, not above the given one.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "linkwork/integrators/tableau.h"
 #include "linkwork/linalg/index.h"
@@ -37,7 +38,7 @@ class WaveformGlue : public HierarchicalGlue {
       : HierarchicalGlue(workshop),
         window_(std::max(1, static_cast<int>(options.at("window")))),
         tolerance_(options.at("tolerance")),
-        most_(static_cast<int>(options.at("most"))),
+        most_(options.at("most")),
         seidel_(options.at("seidel") != 0.0),
         relax_(options.at("relax") != 0.0),
         tableau_(*std::ranges::find(tableaus(), workshop.plan().settings.integrator.name, &Tableau::name)),
@@ -59,14 +60,15 @@ class WaveformGlue : public HierarchicalGlue {
   bool at_rest() const override { return done_ == ahead_.size(); }
   /// How the coupling was found to be, and the multipliers that the next window starts from.
   std::vector<double> memory() const override {
-    std::vector<double> memory{rho_, weight_};
+    std::vector<double> memory{rho_, weight_, rate_};
     memory.insert(memory.end(), lambda_.begin(), lambda_.end());
     return memory;
   }
   void set_memory(const std::vector<double>& memory) override {
     rho_ = memory[0];
     weight_ = memory[1];
-    lambda_.assign(memory.begin() + 2, memory.end());
+    rate_ = memory[2];
+    lambda_.assign(memory.begin() + 3, memory.end());
   }
   Status project(double, States&, bool) override { return {}; }  // at the end of each window
   std::vector<std::string> remarks() const override { return remarks_; }
@@ -179,22 +181,22 @@ class WaveformGlue : public HierarchicalGlue {
   }
 
   Status choose_weight(const WaveCoupling& coupling) {
-    rho_ = coupling.contraction(1.0);
+    rho_ = rate_ = coupling.contraction(1.0);
     weight_ = 1.0;
     if (rho_ < kClearlyConverging) {
       remarks_.push_back(fmt::format("waveform: rho = {:.4g} across the joints between modules", rho_));
       return {};
     }
     weight_ = relax_ ? coupling.best_weight() : 1.0;
-    const double relaxed = coupling.contraction(weight_);
-    if (relaxed > kTooSlow)
+    rate_ = coupling.contraction(weight_);
+    if (rate_ > kTooSlow)
       return {fmt::format(
           "glue 'waveform' would not converge: across the joints between modules errors are multiplied by rho = {:.4g} "
           "in each iteration, whatever the window{}; exchange the ends a and b of the connections, join the modules "
           "by springs, or use glue 'hierarchical'",
-          rho_, relax_ ? fmt::format(", relaxed at best by {:.4g}", relaxed) : "")};
+          rho_, relax_ ? fmt::format(", relaxed at best by {:.4g}", rate_) : "")};
     remarks_.push_back(fmt::format("waveform: rho = {:.4g} across the joints between modules, relaxed by {:.4g} to {:.4g}", rho_,
-                                   weight_, relaxed));
+                                   weight_, rate_));
     return {};
   }
 
@@ -242,7 +244,8 @@ class WaveformGlue : public HierarchicalGlue {
     diverged_ = false;
     double before = std::numeric_limits<double>::infinity();
     int growing = 0;
-    for (int j = 1; j <= most_; ++j) {
+    const int most = most_iterations();
+    for (int j = 1; j <= most; ++j) {
       iterations_ = j;
       last_ = waves_;
       const double change = seidel_ || rows_ > 0 ? sweep_in_turn(t, h, steps, from) : sweep_at_once(t, h, steps, from);
@@ -268,13 +271,20 @@ class WaveformGlue : public HierarchicalGlue {
     return {fmt::format("the waves have not settled in {} iterations, the last one changed them by {:.3g}", iterations_, before)};
   }
 
+  /// Where it is not given: enough for errors that shrink at the rate told, however large they are at first.
+  int most_iterations() const {
+    constexpr double kUsual = 100.0, kFirst = 1e4;
+    const double needed = rate_ > 0.0 && rate_ < 1.0 ? std::log(tolerance_ / kFirst) / std::log(rate_) : 0.0;
+    return static_cast<int>(std::isnan(most_) ? std::max(kUsual, std::ceil(needed)) : most_);
+  }
+
   /// The ports as they would go on by themselves; no forces yet.
   void start_waves(double t, double h, int steps, const States& from) {
     workshop_.ask_kinematics(t, from);
     const auto stages = static_cast<int>(tableau_.b.size());
     waves_.assign(at(steps * stages * moment_size()), 0.0);
     std::vector<double> lambda(at(rows_), 0.0);
-    if (!lambda_.empty()) lambda = lambda_;
+    if (lambda_.size() == lambda.size()) lambda = lambda_;  // else there are none yet, or a checkpoint is of another kind
     for (int k = 0; k < steps * stages; ++k) {
       const double later = h * (k / stages + tableau_.c[at(k % stages)]);
       for (const WorkingModule& module : workshop_.modules()) {
@@ -490,7 +500,7 @@ class WaveformGlue : public HierarchicalGlue {
 
   int window_;
   double tolerance_;
-  int most_;
+  double most_;
   bool seidel_, relax_;
   const Tableau& tableau_;
   std::vector<int> leaves_;
@@ -498,7 +508,7 @@ class WaveformGlue : public HierarchicalGlue {
   std::vector<int> first_port_;  // by leaf
   std::vector<int> first_row_;   // by connection
   int rows_ = 0;
-  double rho_ = -1.0, weight_ = 1.0;
+  double rho_ = -1.0, weight_ = 1.0, rate_ = 0.0;
   bool diverged_ = false;
   int iterations_ = 0;
   std::vector<double> waves_, last_, old_, lambda_;
@@ -519,7 +529,8 @@ GlueEntry waveform_glue() {
            "Tseng2001",
            {{"window", 20.0, "steps in a window"},
             {"tolerance", 1e-11, "change of positions and velocities of ports at which it stops"},
-            {"most", 100.0, "iterations before a window is halved"},
+            {"most", std::numeric_limits<double>::quiet_NaN(),
+             "iterations before a window is halved; default 100, or as many as rho asks for"},
             {"seidel", 0.0, "0: Jacobi, all modules at once if only springs join them; 1: Gauss-Seidel, one after another"},
             {"relax", 1.0, "1: constraints between modules are relaxed as rho asks for; 0: refused if rho is 0.9 or more"}}},
           [](Workshop& workshop, const Options& options) { return std::make_unique<WaveformGlue>(workshop, options); },

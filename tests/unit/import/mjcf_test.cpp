@@ -17,20 +17,20 @@ using testing::HasSubstr;
 using V3 = Eigen::Vector3d;
 constexpr double kDegree = std::numbers::pi / 180.0;
 
-Spec read(const std::string& inside, const ImportOptions& options = {}) {
+Spec read_mjcf(const std::string& inside, const ImportOptions& options = {}) {
   return read_robot_text("<mujoco model=\"m\">" + inside + "</mujoco>", "m.xml", options);
 }
 
-std::string trouble(const std::string& inside) {
+std::string mjcf_trouble(const std::string& inside) {
   try {
-    read(inside);
+    read_mjcf(inside);
   } catch (const InputError& error) {
     return error.what();
   }
   return "";
 }
 
-const JointSpec& joint(const Spec& spec, const std::string& name) {
+const JointSpec& mjcf_joint(const Spec& spec, const std::string& name) {
   const auto found = std::ranges::find(spec.joints, name, &JointSpec::name);
   EXPECT_NE(found, spec.joints.end()) << name;
   return *found;
@@ -45,42 +45,43 @@ TEST(Mjcf, ReadsAnglesInDegreesUnlessItIsToldOtherwise) {
   const std::string inside =
       R"(<worldbody><body><joint name="j" range="-90 45" ref="30" springref="10" stiffness="2" damping="0.5" armature="0.1"/>
     <geom size="0.1"/></body></worldbody>)";
-  const JointSpec in_degrees = joint(read(inside), "j");
+  const JointSpec in_degrees = mjcf_joint(read_mjcf(inside), "j");
   EXPECT_NEAR(in_degrees.limits->at(0), -90 * kDegree, 1e-15);
   EXPECT_NEAR(in_degrees.position.at(0), 30 * kDegree, 1e-15);
   EXPECT_NEAR(in_degrees.rest, 10 * kDegree, 1e-15);
   EXPECT_EQ(in_degrees.stiffness, 2.0);
   EXPECT_EQ(in_degrees.damping, 0.5);
   EXPECT_EQ(in_degrees.armature, 0.1);
-  EXPECT_EQ(joint(read("<compiler angle=\"radian\"/>" + inside), "j").limits->at(1), 45.0);
-  EXPECT_FALSE(joint(read("<compiler autolimits=\"false\"/>" + inside), "j").limits);
+  EXPECT_EQ(mjcf_joint(read_mjcf("<compiler angle=\"radian\"/>" + inside), "j").limits->at(1), 45.0);
+  EXPECT_FALSE(mjcf_joint(read_mjcf("<compiler autolimits=\"false\"/>" + inside), "j").limits);
 }
 
 TEST(Mjcf, StandsAsWrittenWhenAJointIsAtItsReference) {
-  const Spec spec = read(R"(<worldbody><body name="b" pos="1 0 0" euler="0 0 20"><joint name="j" pos="0.1 0 0" ref="50"/>
+  const Spec spec = read_mjcf(R"(<worldbody><body name="b" pos="1 0 0" euler="0 0 20"><joint name="j" pos="0.1 0 0" ref="50"/>
     <geom type="box" size="0.1 0.1 0.1"/></body></worldbody>)");
-  const JointSpec& j = joint(spec, "j");
+  const JointSpec& j = mjcf_joint(spec, "j");
   const Eigen::Matrix3d R = j.parent.rotation * Eigen::AngleAxisd(50 * kDegree, V3::UnitZ()).toRotationMatrix();
   EXPECT_TRUE(R.isApprox(Eigen::AngleAxisd(20 * kDegree, V3::UnitZ()).toRotationMatrix(), 1e-14));
   EXPECT_EQ(j.child.at, V3(0.1, 0.0, 0.0));
 }
 
 TEST(Mjcf, GivesElementsTheAttributesOfTheirClasses) {
-  const Spec spec = read(R"(<default><joint damping="1"/><default class="stiff"><joint stiffness="7"/>
+  const Spec spec = read_mjcf(R"(<default><joint damping="1"/><default class="stiff"><joint stiffness="7"/>
       <default class="stiffer"><joint stiffness="9"/></default></default></default>
     <worldbody><body childclass="stiff"><joint name="a"/><geom size="1"/><body><joint name="b" class="stiffer"/><geom size="1"/></body>
     <body childclass="main"><joint name="c" damping="3"/><geom size="1"/></body></body></worldbody>)");
-  EXPECT_EQ(joint(spec, "a").stiffness, 7.0);
-  EXPECT_EQ(joint(spec, "a").damping, 1.0);
-  EXPECT_EQ(joint(spec, "b").stiffness, 9.0);
-  EXPECT_EQ(joint(spec, "c").stiffness, 0.0);
-  EXPECT_EQ(joint(spec, "c").damping, 3.0);
-  EXPECT_THAT(trouble("<worldbody><body childclass=\"no\"><joint/></body></worldbody>"), HasSubstr("unknown default class 'no'"));
+  EXPECT_EQ(mjcf_joint(spec, "a").stiffness, 7.0);
+  EXPECT_EQ(mjcf_joint(spec, "a").damping, 1.0);
+  EXPECT_EQ(mjcf_joint(spec, "b").stiffness, 9.0);
+  EXPECT_EQ(mjcf_joint(spec, "c").stiffness, 0.0);
+  EXPECT_EQ(mjcf_joint(spec, "c").damping, 3.0);
+  EXPECT_THAT(mjcf_trouble("<worldbody><body childclass=\"no\"><joint/></body></worldbody>"),
+              HasSubstr("unknown default class 'no'"));
 }
 
 TEST(Mjcf, FindsTheInertiaOfShapes) {
   const auto one = [](const std::string& geom) {
-    return body(read("<worldbody><body name=\"b\"><joint/>" + geom + "</body></worldbody>"), "b");
+    return body(read_mjcf("<worldbody><body name=\"b\"><joint/>" + geom + "</body></worldbody>"), "b");
   };
   constexpr double pi = std::numbers::pi;
   EXPECT_NEAR(one("<geom size=\"0.2\"/>").mass, 1000 * 4.0 / 3.0 * pi * 0.008, 1e-10);
@@ -108,14 +109,14 @@ TEST(Mjcf, FindsTheInertiaOfShapes) {
 TEST(Mjcf, TakesInertiaFromShapesOrFromNumbersAsTheCompilerSays) {
   const std::string inside = R"(<worldbody><body name="b"><joint/><inertial pos="0 0 0" mass="7" diaginertia="1 1 1"/>
     <geom size="0.1" mass="2"/></body></worldbody>)";
-  EXPECT_EQ(body(read(inside), "b").mass, 7.0);
-  EXPECT_EQ(body(read("<compiler inertiafromgeom=\"true\"/>" + inside), "b").mass, 2.0);
+  EXPECT_EQ(body(read_mjcf(inside), "b").mass, 7.0);
+  EXPECT_EQ(body(read_mjcf("<compiler inertiafromgeom=\"true\"/>" + inside), "b").mass, 2.0);
 }
 
 TEST(Mjcf, BoundsAndBalancesPrincipalMoments) {
   const auto with = [](const std::string& compiler, const std::string& numbers) {
-    return body(read("<compiler " + compiler + R"(/><worldbody><body name="b"><joint/><inertial pos="0 0 0" mass="1" )" +
-                     numbers + "/></body></worldbody>"),
+    return body(read_mjcf("<compiler " + compiler + R"(/><worldbody><body name="b"><joint/><inertial pos="0 0 0" mass="1" )" +
+                          numbers + "/></body></worldbody>"),
                 "b")
         .inertia;
   };
@@ -130,41 +131,41 @@ TEST(Mjcf, BoundsAndBalancesPrincipalMoments) {
 }
 
 TEST(Mjcf, MakesCopiesAndPlacesFrames) {
-  const Spec spec =
-      read(R"(<worldbody><replicate count="3" offset="1 0 0" euler="0 0 90" sep="_"><body name="b" pos="0.5 0 0"><joint name="j"/>
+  const Spec spec = read_mjcf(
+      R"(<worldbody><replicate count="3" offset="1 0 0" euler="0 0 90" sep="_"><body name="b" pos="0.5 0 0"><joint name="j"/>
     <geom size="0.1"/></body></replicate></worldbody>)");
   ASSERT_EQ(spec.bodies.size(), 3U);
-  EXPECT_TRUE(joint(spec, "j_0").parent.at.isApprox(V3(0.5, 0, 0)));
-  EXPECT_TRUE(joint(spec, "j_1").parent.at.isApprox(V3(1, 0.5, 0)));
-  EXPECT_TRUE(joint(spec, "j_2").parent.at.isApprox(V3(0.5, 1, 0)));
+  EXPECT_TRUE(mjcf_joint(spec, "j_0").parent.at.isApprox(V3(0.5, 0, 0)));
+  EXPECT_TRUE(mjcf_joint(spec, "j_1").parent.at.isApprox(V3(1, 0.5, 0)));
+  EXPECT_TRUE(mjcf_joint(spec, "j_2").parent.at.isApprox(V3(0.5, 1, 0)));
   const Spec framed =
-      read(R"(<worldbody><frame pos="1 2 3" euler="0 0 90"><body name="b" pos="1 0 0"><joint name="j"/><geom size="0.1"/>
+      read_mjcf(R"(<worldbody><frame pos="1 2 3" euler="0 0 90"><body name="b" pos="1 0 0"><joint name="j"/><geom size="0.1"/>
     </body></frame></worldbody>)");
-  EXPECT_TRUE(joint(framed, "j").parent.at.isApprox(V3(1, 3, 3)));
+  EXPECT_TRUE(mjcf_joint(framed, "j").parent.at.isApprox(V3(1, 3, 3)));
 }
 
 TEST(Mjcf, PutsMasslessBodiesBetweenSeveralJoints) {
-  const Spec spec =
-      read(R"(<worldbody><body name="b"><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+  const Spec spec = read_mjcf(
+      R"(<worldbody><body name="b"><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
     <joint name="turn"/><geom size="0.1"/></body></worldbody>)");
   EXPECT_EQ(spec.bodies.size(), 3U);
   EXPECT_EQ(build_model(spec).tree.nv, 3);
-  EXPECT_EQ(joint(spec, "turn").child.body, "b");
-  EXPECT_EQ(joint(spec, "y").parent.body, joint(spec, "x").child.body);
+  EXPECT_EQ(mjcf_joint(spec, "turn").child.body, "b");
+  EXPECT_EQ(mjcf_joint(spec, "y").parent.body, mjcf_joint(spec, "x").child.body);
 }
 
 TEST(Mjcf, ClosesConnectAndWeldAsWrittenAndSitesWhereTheyAre) {
   const std::string bodies =
       R"(<worldbody><body name="a" pos="0 0 1"><joint name="ja"/><geom size="0.1"/><site name="sa" pos="0.3 0 0"/></body>
     <body name="b" pos="1 0 1" euler="0 0 90"><joint name="jb"/><geom size="0.1"/><site name="sb" pos="0.1 0 0"/></body></worldbody>)";
-  const Spec connected = read(bodies + R"(<equality><connect body1="a" body2="b" anchor="0.5 0 0"/></equality>)");
+  const Spec connected = read_mjcf(bodies + R"(<equality><connect body1="a" body2="b" anchor="0.5 0 0"/></equality>)");
   EXPECT_TRUE(connected.closures.at(0).b.at.isApprox(V3(0, 0.5, 0), 1e-15));
-  const Spec sites = read(bodies + R"(<equality><connect site1="sa" site2="sb"/></equality>)");
+  const Spec sites = read_mjcf(bodies + R"(<equality><connect site1="sa" site2="sb"/></equality>)");
   EXPECT_EQ(sites.closures.at(0).b.at, V3(0.1, 0, 0));
-  const Spec welded = read(bodies + R"(<equality><weld body1="a" body2="b"/></equality>)");
+  const Spec welded = read_mjcf(bodies + R"(<equality><weld body1="a" body2="b"/></equality>)");
   EXPECT_EQ(welded.closures.at(0).type, "weld");
   EXPECT_TRUE(welded.closures.at(0).a.at.isApprox(V3(1, 0, 0)));
-  const Spec off = read(bodies + R"(<equality><weld body1="a" body2="b" active="false"/></equality>)");
+  const Spec off = read_mjcf(bodies + R"(<equality><weld body1="a" body2="b" active="false"/></equality>)");
   EXPECT_TRUE(off.closures.empty());
   EXPECT_THAT(off.notes, Contains(HasSubstr("ignored: 1 <weld> that is not active")));
 }
@@ -172,21 +173,21 @@ TEST(Mjcf, ClosesConnectAndWeldAsWrittenAndSitesWhereTheyAre) {
 TEST(Mjcf, CouplesJointsByPolynomialsAboutTheirReferences) {
   const std::string bodies = R"(<compiler angle="radian"/><worldbody><body><joint name="y" ref="0.5"/><geom size="0.1"/></body>
     <body><joint name="x" ref="0.2"/><geom size="0.1"/></body></worldbody>)";
-  const Spec linear = read(bodies + R"(<equality><joint joint1="y" joint2="x" polycoef="0.1 3"/></equality>)");
+  const Spec linear = read_mjcf(bodies + R"(<equality><joint joint1="y" joint2="x" polycoef="0.1 3"/></equality>)");
   EXPECT_THAT(linear.closures.at(0).joints, ElementsAre("y", "x"));
   EXPECT_THAT(linear.closures.at(0).coefficients, ElementsAre(1.0, -3.0));
   EXPECT_NEAR(linear.closures.at(0).offset, 0.5 + 0.1 - 3 * 0.2, 1e-15);
-  const Spec curved = read(bodies + R"(<equality><joint joint1="y" joint2="x" polycoef="0.1 0 2"/></equality>)");
+  const Spec curved = read_mjcf(bodies + R"(<equality><joint joint1="y" joint2="x" polycoef="0.1 0 2"/></equality>)");
   EXPECT_EQ(curved.closures.at(0).type, "expression");
   const std::vector<double> at{0.5 + 0.1 + 2 * 0.49, 0.9};
   EXPECT_NEAR(curved.closures.at(0).value.evaluate<double>(at), 0.0, 1e-14);
-  const Spec held = read(bodies + R"(<equality><joint joint1="y" polycoef="0.1"/></equality>)");
+  const Spec held = read_mjcf(bodies + R"(<equality><joint joint1="y" polycoef="0.1"/></equality>)");
   EXPECT_EQ(held.closures.at(0).type, "drive");
   EXPECT_NEAR(held.closures.at(0).value.constant_value(), 0.6, 1e-15);
 }
 
 TEST(Mjcf, CouplesAndDrivesFixedTendons) {
-  const Spec spec = read(R"(<compiler angle="radian"/><worldbody><body><joint name="p"/><geom size="0.1"/></body>
+  const Spec spec = read_mjcf(R"(<compiler angle="radian"/><worldbody><body><joint name="p"/><geom size="0.1"/></body>
     <body><joint name="q"/><geom size="0.1"/></body></worldbody>
     <tendon><fixed name="t" stiffness="4"><joint joint="p" coef="2"/><joint joint="q" coef="-1"/></fixed></tendon>
     <equality><tendon tendon1="t"/></equality><actuator><motor tendon="t" gear="3"/></actuator>)");
@@ -198,7 +199,7 @@ TEST(Mjcf, CouplesAndDrivesFixedTendons) {
 
 TEST(Mjcf, MakesActuatorsInputsWithTheirLaws) {
   const Spec spec =
-      read(R"(<compiler angle="radian"/><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody><actuator>
+      read_mjcf(R"(<compiler angle="radian"/><worldbody><body><joint name="j"/><geom size="0.1"/></body></worldbody><actuator>
     <motor name="m" joint="j" gear="10" ctrlrange="-1 1"/><position name="p" joint="j" kp="5" kv="0.5"/><velocity name="v" joint="j" kv="2"/>
     <general name="g" joint="j" gainprm="3" biastype="affine" biasprm="1 -3 -0.2" forcerange="-4 4"/><muscle name="x" joint="j"/></actuator>)");
   ASSERT_EQ(spec.forces.size(), 4U);
@@ -218,20 +219,21 @@ TEST(Mjcf, MakesActuatorsInputsWithTheirLaws) {
 }
 
 TEST(Mjcf, StartsAtTheFirstKeyframe) {
-  const Spec spec = read(
+  const Spec spec = read_mjcf(
       R"(<worldbody><body name="f"><freejoint name="f"/><geom size="0.1"/><body><joint name="j"/><geom size="0.1"/></body></body>
     </worldbody><keyframe><key name="home" qpos="1 2 3 1 0 0 0 0.4" qvel="0 0 0 0 0 5 6"/><key/></keyframe>)");
-  EXPECT_THAT(joint(spec, "f").position, ElementsAre(1, 2, 3, 1, 0, 0, 0));
-  EXPECT_THAT(joint(spec, "j").position, ElementsAre(0.4));
-  EXPECT_THAT(joint(spec, "f").velocity, ElementsAre(0, 0, 0, 0, 0, 5));
-  EXPECT_THAT(joint(spec, "j").velocity, ElementsAre(6));
-  EXPECT_THAT(trouble("<worldbody><body><joint/><geom size=\"1\"/></body></worldbody><keyframe><key qpos=\"1 2\"/></keyframe>"),
-              HasSubstr("has 2 numbers in 'qpos'"));
+  EXPECT_THAT(mjcf_joint(spec, "f").position, ElementsAre(1, 2, 3, 1, 0, 0, 0));
+  EXPECT_THAT(mjcf_joint(spec, "j").position, ElementsAre(0.4));
+  EXPECT_THAT(mjcf_joint(spec, "f").velocity, ElementsAre(0, 0, 0, 0, 0, 5));
+  EXPECT_THAT(mjcf_joint(spec, "j").velocity, ElementsAre(6));
+  EXPECT_THAT(
+      mjcf_trouble("<worldbody><body><joint/><geom size=\"1\"/></body></worldbody><keyframe><key qpos=\"1 2\"/></keyframe>"),
+      HasSubstr("has 2 numbers in 'qpos'"));
   ImportOptions held;
   held.fixed_base = true;
-  EXPECT_EQ(read("<worldbody><body name=\"f\"><freejoint/><geom size=\"0.1\"/><body><joint name=\"j\"/><geom "
-                 "size=\"0.1\"/></body></body></worldbody>",
-                 held)
+  EXPECT_EQ(read_mjcf("<worldbody><body name=\"f\"><freejoint/><geom size=\"0.1\"/><body><joint name=\"j\"/><geom "
+                      "size=\"0.1\"/></body></body></worldbody>",
+                      held)
                 .joints.size(),
             1U);
 }
@@ -253,7 +255,7 @@ TEST(Mjcf, PutsIncludedFilesIn) {
 /// A pendulum with a rotor: the armature adds to its inertia, whatever the rest moves like.
 TEST(Mjcf, SwingsSlowerByTheArmature) {
   const double m = 2.0, l = 0.7, armature = 0.5, g = 9.81, small = 1e-4;
-  Spec spec = read(R"(<compiler angle="radian"/><worldbody><body><joint name="j" axis="0 1 0" armature="0.5"/>
+  Spec spec = read_mjcf(R"(<compiler angle="radian"/><worldbody><body><joint name="j" axis="0 1 0" armature="0.5"/>
     <inertial pos="0 0 -0.7" mass="2" diaginertia="0.1 0.1 0.1"/></body></worldbody><keyframe><key qpos="0.0001"/></keyframe>)");
   const double period = 2.0 * std::numbers::pi * std::sqrt((m * l * l + 0.1 + armature) / (m * g * l));
   spec.settings.end = period;

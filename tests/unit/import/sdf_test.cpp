@@ -17,20 +17,20 @@ using V3 = Eigen::Vector3d;
 
 constexpr const char* kMass = "<inertial><mass>2</mass><inertia><ixx>0.1</ixx><iyy>0.1</iyy><izz>0.1</izz></inertia></inertial>";
 
-Spec read(const std::string& inside, const std::string& version = "1.9", const ReadOptions& reading = {}) {
+Spec read_sdf(const std::string& inside, const std::string& version = "1.9", const ReadOptions& reading = {}) {
   return read_robot_text("<sdf version=\"" + version + "\">" + inside + "</sdf>", "m.sdf", {}, reading);
 }
 
-std::string trouble(const std::string& inside) {
+std::string sdf_trouble(const std::string& inside) {
   try {
-    read(inside);
+    read_sdf(inside);
   } catch (const InputError& error) {
     return error.what();
   }
   return "";
 }
 
-const JointSpec& joint(const Spec& spec, const std::string& name) {
+const JointSpec& sdf_joint(const Spec& spec, const std::string& name) {
   const auto found = std::ranges::find(spec.joints, name, &JointSpec::name);
   EXPECT_NE(found, spec.joints.end()) << name;
   return *found;
@@ -42,41 +42,42 @@ std::string link(const std::string& name, const std::string& inside = "") {
 
 TEST(Sdf, FollowsPosesFromFrameToFrame) {
   const Spec spec =
-      read("<model name=\"m\"><pose>0 0 1 0 0 0</pose>" + link("a", "<pose>1 0 0 0 0 1.5707963267948966</pose>") +
-           "<frame name=\"f\" attached_to=\"a\"><pose>0.5 0 0 0 0 0</pose></frame>" +
-           link("b", "<pose relative_to=\"f\">0 0.25 0 0 0 0</pose>") +
-           R"(<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz></axis></joint>
+      read_sdf("<model name=\"m\"><pose>0 0 1 0 0 0</pose>" + link("a", "<pose>1 0 0 0 0 1.5707963267948966</pose>") +
+               "<frame name=\"f\" attached_to=\"a\"><pose>0.5 0 0 0 0 0</pose></frame>" +
+               link("b", "<pose relative_to=\"f\">0 0.25 0 0 0 0</pose>") +
+               R"(<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz></axis></joint>
 <joint name="k" type="prismatic"><pose relative_to="f"/><parent>a</parent><child>b</child><axis><xyz expressed_in="__model__">1 0 0</xyz></axis></joint></model>)");
-  EXPECT_TRUE(joint(spec, "j").parent.at.isApprox(V3(1, 0, 1)));
-  EXPECT_TRUE(joint(spec, "k").parent.at.isApprox(V3(0.5, 0, 0)));
-  EXPECT_TRUE(joint(spec, "k").child.at.isApprox(V3(0, -0.25, 0)));
-  EXPECT_TRUE(joint(spec, "k").axis.isApprox(V3(0, -1, 0), 1e-15)) << "the model's x in the turned joint frame";
+  EXPECT_TRUE(sdf_joint(spec, "j").parent.at.isApprox(V3(1, 0, 1)));
+  EXPECT_TRUE(sdf_joint(spec, "k").parent.at.isApprox(V3(0.5, 0, 0)));
+  EXPECT_TRUE(sdf_joint(spec, "k").child.at.isApprox(V3(0, -0.25, 0)));
+  EXPECT_TRUE(sdf_joint(spec, "k").axis.isApprox(V3(0, -1, 0), 1e-15)) << "the model's x in the turned joint frame";
 }
 
 TEST(Sdf, ReadsAxesInTheModelsFrameBeforeVersion15) {
   const std::string inside =
       "<model name=\"m\">" + link("a", "<pose>0 0 0 0 0 1.5707963267948966</pose>") +
       R"(<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>1 0 0</xyz></axis></joint></model>)";
-  EXPECT_TRUE(joint(read(inside, "1.4"), "j").axis.isApprox(V3(0, -1, 0), 1e-15));
+  EXPECT_TRUE(sdf_joint(read_sdf(inside, "1.4"), "j").axis.isApprox(V3(0, -1, 0), 1e-15));
   for (const char* const version : {"1.5", "1.9", "1.10", "1.11", "1.12"})
-    EXPECT_TRUE(joint(read(inside, version), "j").axis.isApprox(V3(1, 0, 0), 1e-15)) << version;
-  EXPECT_TRUE(joint(read("<model name=\"m\">" + link("a", "<pose>0 0 0 0 0 1.5707963267948966</pose>") +
+    EXPECT_TRUE(sdf_joint(read_sdf(inside, version), "j").axis.isApprox(V3(1, 0, 0), 1e-15)) << version;
+  EXPECT_TRUE(
+      sdf_joint(read_sdf("<model name=\"m\">" + link("a", "<pose>0 0 0 0 0 1.5707963267948966</pose>") +
                              R"(<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>1 0 0</xyz>
 <use_parent_model_frame>1</use_parent_model_frame></axis></joint></model>)",
                          "1.6"),
-                    "j")
-                  .axis.isApprox(V3(0, -1, 0), 1e-15));
+                "j")
+          .axis.isApprox(V3(0, -1, 0), 1e-15));
 }
 
 TEST(Sdf, NamesLinksOfNestedModelsByTheirPath) {
   const Spec spec =
-      read("<model name=\"m\">" + link("a") + "<model name=\"arm\"><pose>0 0 2 0 0 0</pose>" + link("b") + "</model>" +
-           R"(<joint name="j" type="fixed"><parent>world</parent><child>a</child></joint>
+      read_sdf("<model name=\"m\">" + link("a") + "<model name=\"arm\"><pose>0 0 2 0 0 0</pose>" + link("b") + "</model>" +
+               R"(<joint name="j" type="fixed"><parent>world</parent><child>a</child></joint>
 <joint name="k" type="revolute"><parent>a</parent><child>arm::b</child><axis><xyz>0 1 0</xyz></axis></joint></model>)");
   ASSERT_EQ(spec.bodies.size(), 1U) << "the other is fixed to the ground";
   EXPECT_EQ(spec.bodies[0].name, "arm::b");
-  EXPECT_EQ(joint(spec, "k").parent.body, "ground");
-  EXPECT_TRUE(joint(spec, "k").parent.at.isApprox(V3(0, 0, 2)));
+  EXPECT_EQ(sdf_joint(spec, "k").parent.body, "ground");
+  EXPECT_TRUE(sdf_joint(spec, "k").parent.at.isApprox(V3(0, 0, 2)));
 }
 
 TEST(Sdf, CouplesJointsOfAModelBesideAndWithThoseOfNestedOnes) {
@@ -84,26 +85,27 @@ TEST(Sdf, CouplesJointsOfAModelBesideAndWithThoseOfNestedOnes) {
     return "<joint name=\"" + name + "\" type=\"revolute\"><parent>" + parent + "</parent><child>" + child + "</child><axis>" +
            (mimic.empty() ? "" : "<mimic joint=\"" + mimic + "\"><multiplier>2</multiplier></mimic>") + "</axis></joint>";
   };
-  const Spec spec = read("<model name=\"m\">" + link("a") + link("b") + link("c") + "<model name=\"arm\">" + link("d") +
-                         link("e") + turns("j", "d", "e", "") + turns("k", "world", "d", "j") + "</model>" +
-                         turns("j", "world", "a", "") + turns("k", "a", "b", "j") + turns("l", "b", "c", "arm::j") + "</model>");
+  const Spec spec =
+      read_sdf("<model name=\"m\">" + link("a") + link("b") + link("c") + "<model name=\"arm\">" + link("d") + link("e") +
+               turns("j", "d", "e", "") + turns("k", "world", "d", "j") + "</model>" + turns("j", "world", "a", "") +
+               turns("k", "a", "b", "j") + turns("l", "b", "c", "arm::j") + "</model>");
   std::map<std::string, std::string> leaders;
   for (const ClosureSpec& closure : spec.closures) leaders[closure.joints.at(0)] = closure.joints.at(1);
   EXPECT_EQ(leaders, (std::map<std::string, std::string>{{"k", "j"}, {"l", "arm::j"}, {"arm::k", "arm::j"}}));
 }
 
 TEST(Sdf, LetsFloatWhatNoJointLeadsTo) {
-  const Spec spec = read("<model name=\"m\"><pose>0 0 3 0 0 0</pose>" + link("a") + link("b") +
-                         R"(<joint name="j" type="ball"><parent>a</parent><child>b</child></joint></model>)");
-  EXPECT_EQ(joint(spec, "a").type, "free");
-  EXPECT_EQ(joint(spec, "a").position.at(2), 3.0);
+  const Spec spec = read_sdf("<model name=\"m\"><pose>0 0 3 0 0 0</pose>" + link("a") + link("b") +
+                             R"(<joint name="j" type="ball"><parent>a</parent><child>b</child></joint></model>)");
+  EXPECT_EQ(sdf_joint(spec, "a").type, "free");
+  EXPECT_EQ(sdf_joint(spec, "a").position.at(2), 3.0);
   EXPECT_EQ(build_model(spec).tree.nv, 9);
-  EXPECT_EQ(trouble("<model name=\"m\"><static>true</static>" + link("a") + "</model>"),
+  EXPECT_EQ(sdf_trouble("<model name=\"m\"><static>true</static>" + link("a") + "</model>"),
             "m.sdf:1:1: nothing in the file can move; expected a link that hangs on a joint");
 }
 
 TEST(Sdf, WeighsCollisionShapesIfItIsToldTo) {
-  const Spec spec = read(R"(<model name="m"><link name="a"><inertial auto="true"><density>500</density></inertial>
+  const Spec spec = read_sdf(R"(<model name="m"><link name="a"><inertial auto="true"><density>500</density></inertial>
 <collision name="c"><pose>1 0 0 0 0 0</pose><geometry><box><size>0.2 0.4 0.6</size></box></geometry></collision>
 <collision name="d"><density>1000</density><pose>-1 0 0 0 0 0</pose><geometry><sphere><radius>0.1</radius></sphere></geometry></collision></link></model>)");
   const double box = 500 * 0.048, ball = 1000 * 4.0 / 3.0 * std::numbers::pi * 0.001;
@@ -117,7 +119,7 @@ TEST(Sdf, ReadsTheElementsOfDrake) {
       link("a") + link("b", "<pose>1 0 0 0 0 0</pose>") +
       R"(<joint name="j" type="revolute"><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz></axis></joint>
 <joint name="k" type="revolute"><parent>world</parent><child>b</child><axis><xyz>0 0 1</xyz></axis><drake:mimic joint="j" multiplier="2" offset="0.1"/></joint>)";
-  const Spec spec = read("<model name=\"m\" xmlns:drake=\"x\">" + links + R"(<drake:ball_constraint>
+  const Spec spec = read_sdf("<model name=\"m\" xmlns:drake=\"x\">" + links + R"(<drake:ball_constraint>
 <drake:ball_constraint_body_A>a</drake:ball_constraint_body_A><drake:ball_constraint_p_AP>0.5 0 0</drake:ball_constraint_p_AP>
 <drake:ball_constraint_body_B>b</drake:ball_constraint_body_B><drake:ball_constraint_p_BQ>-0.5 0 0</drake:ball_constraint_p_BQ></drake:ball_constraint>
 <frame name="fa" attached_to="a"/><frame name="fc" attached_to="b"><pose>-1 0 0 0 0 0</pose></frame>
@@ -153,16 +155,16 @@ TEST(Sdf, IncludesModelsOfPackages) {
   EXPECT_EQ(spec.bodies.at(0).name, "left::palm");
   EXPECT_EQ(spec.bodies.at(1).name, "right::palm");
   EXPECT_EQ(spec.settings.gravity.z(), -1.62);
-  EXPECT_EQ(joint(spec, "left::palm").position.at(0), 1.0);
+  EXPECT_EQ(sdf_joint(spec, "left::palm").position.at(0), 1.0);
 }
 
 TEST(Sdf, SaysWhatIsWrongAndWhere) {
-  EXPECT_THAT(trouble("<model name=\"m\">\n" + link("a") +
-                      "\n<joint name=\"j\" type=\"revolute\"><parent>world</parent><child>b</child></joint></model>"),
+  EXPECT_THAT(sdf_trouble("<model name=\"m\">\n" + link("a") +
+                          "\n<joint name=\"j\" type=\"revolute\"><parent>world</parent><child>b</child></joint></model>"),
               HasSubstr("m.sdf:3:"));
-  EXPECT_THAT(trouble("<model name=\"m\">" + link("a", "<pose>1 2</pose>") + "</model>"), HasSubstr("has 2 numbers"));
-  EXPECT_THAT(trouble("<model name=\"m\">" + link("a") + link("a") + "</model>"), HasSubstr("stands twice"));
-  EXPECT_THAT(trouble("<world name=\"w\"/>"), HasSubstr("has no <model>"));
+  EXPECT_THAT(sdf_trouble("<model name=\"m\">" + link("a", "<pose>1 2</pose>") + "</model>"), HasSubstr("has 2 numbers"));
+  EXPECT_THAT(sdf_trouble("<model name=\"m\">" + link("a") + link("a") + "</model>"), HasSubstr("stands twice"));
+  EXPECT_THAT(sdf_trouble("<world name=\"w\"/>"), HasSubstr("has no <model>"));
 }
 
 }  // namespace

@@ -31,11 +31,13 @@ parent = { body = "ground" }
 child = { body = "arm" }
 )";
 
-Spec read(const std::string& visuals, const std::string& file = "drawn.toml") { return read_model_text(kBody + visuals, file); }
+Spec read_visual(const std::string& visuals, const std::string& file = "drawn.toml") {
+  return read_model_text(kBody + visuals, file);
+}
 
-std::string trouble(const std::string& visuals) {
+std::string visual_trouble(const std::string& visuals) {
   try {
-    read(visuals);
+    read_visual(visuals);
   } catch (const InputError& error) {
     return error.what();
   }
@@ -45,7 +47,7 @@ std::string trouble(const std::string& visuals) {
 Json scene_of(const Spec& spec) { return Json::parse(scene_json(spec, build_model(spec), std::vector<std::string>{"t"})); }
 
 TEST(Visual, OfEveryShapeComesIntoTheScene) {
-  const Spec spec = read(R"(
+  const Spec spec = read_visual(R"(
 [[visual]]
 shape = "box"
 body = "arm"
@@ -92,7 +94,7 @@ TEST(Visual, WithAMeshIsEmbedded) {
   fs::create_directories(folder / "parts");
   std::ofstream(folder / "parts/t.obj") << "v 0 0 0\nv 2 0 0\nv 0 2 0\nv 0 0 2\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
   std::ofstream(folder / "parts/bad.obj") << "v 0 0\n";
-  const Spec spec = read(R"(
+  const Spec spec = read_visual(R"(
 [[visual]]
 shape = "mesh"
 body = "arm"
@@ -112,7 +114,7 @@ shape = "mesh"
 body = "arm"
 file = "parts/none.stl"
 )",
-                         (folder / "drawn.toml").string());
+                                (folder / "drawn.toml").string());
   EXPECT_THAT(spec.notes, Contains(HasSubstr("'parts/none.stl' on 'arm' is not there")));
   const Json scene = scene_of(spec);
   ASSERT_EQ(scene["meshes"].size(), 1U) << "one for both";
@@ -132,14 +134,15 @@ file = "parts/none.stl"
 }
 
 TEST(Visual, IsRefusedWithItsPlaceIfItMakesNoSense) {
-  EXPECT_THAT(trouble("[[visual]]\nshape = \"box\"\nbody = \"leg\"\nsize = [1, 1, 1]\n"), HasSubstr("unknown body 'leg'"));
-  EXPECT_THAT(trouble("[[visual]]\nshape = \"box\"\nbody = \"arm\"\n"), HasSubstr("size"));
-  EXPECT_THAT(trouble("[[visual]]\nshape = \"cone\"\nbody = \"arm\"\n"), HasSubstr("cone"));
-  EXPECT_THAT(trouble("[[visual]]\nshape = \"sphere\"\nbody = \"arm\"\nradius = -1\n"), HasSubstr("drawn.toml:17"));
-  EXPECT_THAT(trouble("[[visual]]\nshape = \"sphere\"\nbody = \"arm\"\nradius = 1\ncolor = [2, 0, 0]\n"),
+  EXPECT_THAT(visual_trouble("[[visual]]\nshape = \"box\"\nbody = \"leg\"\nsize = [1, 1, 1]\n"), HasSubstr("unknown body 'leg'"));
+  EXPECT_THAT(visual_trouble("[[visual]]\nshape = \"box\"\nbody = \"arm\"\n"), HasSubstr("size"));
+  EXPECT_THAT(visual_trouble("[[visual]]\nshape = \"cone\"\nbody = \"arm\"\n"), HasSubstr("cone"));
+  EXPECT_THAT(visual_trouble("[[visual]]\nshape = \"sphere\"\nbody = \"arm\"\nradius = -1\n"), HasSubstr("drawn.toml:17"));
+  EXPECT_THAT(visual_trouble("[[visual]]\nshape = \"sphere\"\nbody = \"arm\"\nradius = 1\ncolor = [2, 0, 0]\n"),
               HasSubstr("from 0 to 1"));
-  EXPECT_THAT(trouble("[[visual]]\nshape = \"sphere\"\nbody = \"arm\"\nradius = 1\nlength = 1\n"), HasSubstr("length"));
-  EXPECT_THAT(trouble("[[visual]]\nshape = \"mesh\"\nbody = \"arm\"\nfile = \"a.stl\"\nscale = [1, 0, 1]\n"), HasSubstr("scale"));
+  EXPECT_THAT(visual_trouble("[[visual]]\nshape = \"sphere\"\nbody = \"arm\"\nradius = 1\nlength = 1\n"), HasSubstr("length"));
+  EXPECT_THAT(visual_trouble("[[visual]]\nshape = \"mesh\"\nbody = \"arm\"\nfile = \"a.stl\"\nscale = [1, 0, 1]\n"),
+              HasSubstr("scale"));
 }
 
 }  // namespace

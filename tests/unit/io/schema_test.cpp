@@ -199,14 +199,14 @@ TEST(ModelFormatDocumentationTest, ListsEveryTypeOfJointClosureForceAndSensor) {
   expect_listed(standard_kinds()->sensors);
 }
 
-/// The examples that are whole files: their first line is a comment with the file's name.
+/// The examples that are whole files: their titles are the files' names.
 std::map<std::string, std::string> complete_examples(const std::string& text) {
-  const std::string fence = "```toml\n# ";
+  const std::string fence = "```toml title=\"";
   std::map<std::string, std::string> examples;
   for (std::size_t at = text.find(fence); at != std::string::npos; at = text.find(fence, at + 1)) {
     const std::size_t name = at + fence.size();
-    const std::size_t end_of_name = text.find('\n', name);
-    examples[text.substr(name, end_of_name - name)] = text.substr(end_of_name, text.find("```", name) - end_of_name);
+    const std::size_t begin = text.find('\n', name);
+    examples[text.substr(name, text.find('"', name) - name)] = text.substr(begin, text.find("```", begin) - begin);
   }
   return examples;
 }

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+
+#include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/dynamics/system.h"
+
+namespace linkwork {
+
+/// What a solution misses of M vdot + c = tau + A' lambda. Recursions and factorizations alike lose digits where light bodies
+/// carry heavy ones: what is left of an inertia after a joint gives way is a small difference of large numbers. The forces
+/// themselves are not: they are added up body by body, from accelerations. So what they miss is solved for once more,
+///   M x = tau + A' lambda - c - M vdot + A' y,   A x = r,   vdot <- vdot + x,   lambda <- lambda + y,
+/// where r is 0, or what rows miss.
+class ForceBalance {
+ public:
+  explicit ForceBalance(const Model& model);
+
+  /// Whether masses differ so much that any solution may miss something.
+  bool is_needed() const { return needed_; }
+  /// What rows miss is solved for too, unless the solution meets them as well as it can.
+  enum class Rows { kMet, kMissed };
+  void settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows = Rows::kMet);
+  /// M vdot + c - tau - A' lambda.
+  const VecX<double>& missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda);
+  /// b - A vdot at most, relative to the largest of all rows' terms, each row in its unit. After missed() of the same solution.
+  double missed_by_rows(System& system, const VecX<double>& vdot);
+
+ private:
+  bool correct(System& system);
+
+  bool needed_ = false;
+  std::optional<LoopElimination> loops_;
+  VecX<double> missed_, change_, added_, rows_, sizes_, tau_, given_vdot_, given_lambda_;
+  std::vector<Wrench<double>> applied_;
+};
+
+}  // namespace linkwork
