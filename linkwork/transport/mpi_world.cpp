@@ -5,11 +5,14 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "linkwork/transport/mailbox.h"
@@ -90,20 +93,25 @@ class MpiTransport final : public Transport {
     for (int done = 0, tries = 1;; ++tries) {
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done) return;
-      if (tries % kTriesPerLook != 0 || Clock::now() - since < patience_) continue;
-      if (const std::vector<int> silent = silent_ranks(); !silent.empty()) {
-        tell_(silent);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-      }
+      if (tries % kTriesPerLook != 0 || (Clock::now() - since < patience_ && !is_called())) continue;
+      if (const std::vector<int> silent = silent_ranks(); !silent.empty()) end(silent);
       since = Clock::now();
     }
   }
 
-  /// All who wait tell each other that they are there; who is stopped, or goes round in circles, does not.
+  bool is_called() const {
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, 0, beside_, &there, MPI_STATUS_IGNORE);
+    return there;
+  }
+
+  /// Who loses patience calls all others, and all who wait answer by calling too; who is stopped, or goes round in circles, does
+  /// not.
   std::vector<int> silent_ranks() {
     constexpr std::chrono::seconds kAnswer(2);
     std::vector<char> heard(static_cast<std::size_t>(size_), 0);
     heard[static_cast<std::size_t>(rank_)] = 1;
+    int missing = size_ - 1;
     static const int here = 1;
     for (int r = 0; r < size_; ++r) {
       if (r == rank_) continue;
@@ -111,19 +119,32 @@ class MpiTransport final : public Transport {
       MPI_Isend(&here, 1, MPI_INT, r, 0, beside_, &sent);
       MPI_Request_free(&sent);
     }
-    for (const auto begun = Clock::now(); Clock::now() - begun < kAnswer;) {
-      int there = 0;
-      MPI_Status status;
-      MPI_Iprobe(MPI_ANY_SOURCE, 0, beside_, &there, &status);
-      if (!there) continue;
+    for (const auto begun = Clock::now(); missing > 0 && Clock::now() - begun < kAnswer;) {
+      if (!is_called()) continue;
       int word = 0;
-      MPI_Recv(&word, 1, MPI_INT, status.MPI_SOURCE, 0, beside_, MPI_STATUS_IGNORE);
-      heard[static_cast<std::size_t>(status.MPI_SOURCE)] = 1;
+      MPI_Status status;
+      MPI_Recv(&word, 1, MPI_INT, MPI_ANY_SOURCE, 0, beside_, &status);
+      char& known = heard[static_cast<std::size_t>(status.MPI_SOURCE)];
+      missing -= !known;
+      known = 1;
     }
     std::vector<int> silent;
     for (int r = 0; r < size_; ++r)
       if (!heard[static_cast<std::size_t>(r)]) silent.push_back(r);
     return silent;
+  }
+
+  /// The first of those who answer speaks for all. The others leave it the time to: whoever aborts ends all.
+  [[noreturn]] void end(const std::vector<int>& silent) {
+    constexpr std::chrono::seconds kToSpeak(10);
+    int first = 0;
+    while (std::ranges::find(silent, first) != silent.end()) ++first;
+    if (rank_ == first)
+      tell_(silent);
+    else
+      std::this_thread::sleep_for(kToSpeak);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::abort();
   }
 
   MPI_Comm beside_ = MPI_COMM_NULL;  // for words that are no part of the work
