@@ -62,6 +62,7 @@ void watch_ranks(Transport& world, const std::vector<std::string>& work, const s
   char host[256] = {};
   gethostname(host, sizeof host - 1);
   const std::vector<std::string> identities = gather_texts(world, fmt::format("{} {}", getpid(), host));
+  if (gettid() != getpid()) return;  // the first thread of a process speaks for all
   own_rank = world.rank();
   processes.clear();
   for (std::size_t r = 0; r < identities.size(); ++r) {

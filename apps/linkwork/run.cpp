@@ -18,6 +18,7 @@
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
 #include "linkwork/simulation/design_fit.h"
+#include "linkwork/transport/mpi_world.h"
 #include "linkwork/version.h"
 
 namespace linkwork::cli {
@@ -167,7 +168,7 @@ class Writing {
         results_ = std::make_unique<Results>(job_.options, job_.spec, ready.model, ready.simulation, job_.checkpoints, job_.from);
     });
     // Not before it is clear that there will be a run: a rank that refuses it has not died.
-    const bool is_process = job_.options.settings.thread_count() == 1;
+    const bool is_process = job_.options.settings.thread_count() == 1 || under_mpirun();
     if (ready.modules != nullptr && is_process) {
       const std::vector<std::string> work = work_of_ranks(ready.modules->workshop());
       watch_ranks(ready.transport, work, advice_after_death(job_));

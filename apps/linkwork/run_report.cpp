@@ -44,9 +44,8 @@ std::string effort(const Summary& summary) {
 /// Glue, traffic, and the four attributes.
 void print_modules(const Summary& summary) {
   const GlueSummary& modules = *summary.modules;
-  const std::string workers = summary.threads > 1 ? fmt::format(" on {} threads", summary.threads)
-                              : summary.ranks > 1 ? fmt::format(" on {} ranks", summary.ranks)
-                                                  : "";
+  std::string workers = summary.ranks > 1 ? fmt::format(" on {} ranks", summary.ranks) : "";
+  if (summary.threads > 1) workers += fmt::format("{} {} threads", summary.ranks > 1 ? " of" : " on", summary.threads);
   print_line("modules", fmt::format("{}{}, glue {}", modules.modules, workers, summary.glue));
   if (modules.messages_per_step > 0.0)
     print_line("", fmt::format("{:.3g} exchanges and {:.3g} kB per step, {:.2g} us of waiting", modules.messages_per_step,

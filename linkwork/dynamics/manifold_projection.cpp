@@ -10,15 +10,21 @@ ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
     : metric_(metric),
       position_rows_(model),
       loops_(cut_loops(model)),
+      balance_(model),
       lambda_(VecX<double>::Zero(model.row_count())),
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
-void ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
-  if (metric_ == Metric::kIdentity) return respond_by_geometry(system, error, positions);
+bool ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
+  if (metric_ == Metric::kIdentity) {
+    respond_by_geometry(system, error, positions);
+    return false;
+  }
   const std::vector<ForceColumns>& groups = positions ? position_rows_.groups(system.terms()) : system.terms().groups;
   loops_.inward_unforced(system.tree(), system.work(), groups, error);
   loops_.outward(system.tree(), system.work(), change_, lambda_);
-  if (!is_met(system, groups, error)) respond_by_geometry(system, error, positions);
+  const bool met = is_met(system, groups, error);
+  if (!met) respond_by_geometry(system, error, positions);
+  return met;
 }
 
 /// Where masses differ by many decades the mass metric loses rows, and what they ask for.
@@ -61,7 +67,11 @@ void ManifoldProjection::correct_velocity(System& system, State& state) {
 
 std::pair<double, int> ManifoldProjection::apply_impulse(System& system, State& state, const VecX<double>& change,
                                                          VecX<double>& impulse) {
-  respond(system, change);
+  const bool by_mass = respond(system, change);
+  if (by_mass && balance_.is_needed()) {
+    system.work().clear_forces();
+    balance_.settle_impulses(system, change_, lambda_);
+  }
   state.v += change_;
   impulse = lambda_;
   std::pair<double, int> unmet{0.0, -1};
@@ -78,6 +88,7 @@ void ManifoldProjection::respond_to_forces(System& system, VecX<double>& change,
   error_ = VecX<double>::Zero(lambda_.size());
   loops_.inward(system.tree(), work, system.terms().groups, error_);
   loops_.outward(system.tree(), work, change_, lambda_);
+  if (balance_.is_needed()) balance_.settle_impulses(system, change_, lambda_);
   change = change_;
   impulse = lambda_;
 }

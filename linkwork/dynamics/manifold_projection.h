@@ -1,6 +1,7 @@
 #pragma once
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/system.h"
 #include "linkwork/linalg/row_basis.h"
@@ -37,13 +38,14 @@ class ManifoldProjection {
   void correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda);
 
  private:
-  void respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error
+  bool respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error; false: by geometry
   void respond_by_geometry(System& system, const VecX<double>& error, bool positions);
   bool is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error);
 
   Metric metric_;
   PositionRows position_rows_;
   LoopElimination loops_;
+  ForceBalance balance_;
   RowBasis basis_;
   MatX<double> rows_;
   VecX<double> lambda_, change_, scale_, error_, unit_, weights_, missed_;

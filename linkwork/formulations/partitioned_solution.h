@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "linkwork/dynamics/formulation.h"
-#include "linkwork/formulations/force_balance.h"
+#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/linalg/coordinate_partition.h"
 
 namespace linkwork {

@@ -9,7 +9,7 @@
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/dense_terms.h"
-#include "linkwork/formulations/force_balance.h"
+#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/formulations/partitioned_solution.h"
 #include "linkwork/formulations/whole_schur.h"
 #include "linkwork/tree/rnea.h"

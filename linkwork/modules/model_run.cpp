@@ -13,6 +13,7 @@
 #include "linkwork/modules/remote/remote_assembly.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/design_fit.h"
+#include "linkwork/transport/hybrid.h"
 #include "linkwork/transport/thread_team.h"
 
 namespace linkwork {
@@ -106,21 +107,23 @@ Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& opt
     summary.notes.insert(summary.notes.begin(), notes.begin(), notes.end());
     return summary;
   }
-  if (options.threads > 1 && world.size() > 1)
-    throw InputError({"--threads", 0, 0}, "mpirun has started several processes", "either threads or processes");
   AssemblyPlan plan = plan_with(spec, options.modules, world);
+  if (plan.starts_at_ports && options.threads > 1 && world.size() > 1)
+    throw InputError({"--threads", 0, 0}, "mpirun has started several processes, and modules are on other hosts",
+                     "either threads or processes");
   if (plan.starts_at_ports) use_remote_modules(plan, spec, world, options.dial);
   // More threads than modules would only wait.
-  const int threads = std::min(options.threads, std::max(1, static_cast<int>(plan.modules.size())));
-  if (world.size() > 1 || threads == 1) return run_on_rank(plan, glue, world, options.from, prepare);
+  const int threads = std::min(options.threads, std::max(1, static_cast<int>(plan.modules.size()) / world.size()));
+  if (threads == 1) return run_on_rank(plan, glue, world, options.from, prepare);
   Summary summary;
   ThreadTeam team(threads);
-  team.run([&](Transport& transport) {
-    Summary own = run_on_rank(plan, glue, transport, options.from, prepare);
-    if (transport.rank() == 0) summary = std::move(own);
+  team.run([&](Transport& of_threads) {
+    HybridTransport all(world, of_threads);
+    Summary own = run_on_rank(plan, glue, world.size() > 1 ? all : of_threads, options.from, prepare);
+    if (of_threads.rank() == 0) summary = std::move(own);
   });
   summary.threads = threads;
-  summary.ranks = 1;
+  summary.ranks = world.size();
   return summary;
 }
 

@@ -17,11 +17,18 @@ inline void subtract_applied(TreeWork<S>& work, int i) {
 
 /// Sets n, f of node i to the wrench it needs, for accelerations that may go beyond those at vdot = 0, less the applied one.
 template <class S>
-[[gnu::flatten]] inline void need_wrench(const Tree& tree, TreeWork<S>& work, int i, const Vec3<S>& aw, const Vec3<S>& ap) {
+[[gnu::flatten]] inline void need_wrench(const Tree& tree, TreeWork<S>& work, int i, const Vec3<S>& w, const Vec3<S>& aw,
+                                         const Vec3<S>& ap) {
   NodeWork<S>& a = work[i];
-  const Wrench<S> F = tree.nodes[static_cast<std::size_t>(i)].inertia.template needed<S>(a.w, aw, ap);
+  const Wrench<S> F = tree.nodes[static_cast<std::size_t>(i)].inertia.template needed<S>(w, aw, ap);
   a.n = F.n, a.f = F.f;
   subtract_applied(work, i);
+}
+
+template <class S>
+void add_armatures(const Tree& tree, const S* x, VecX<S>& tau) {
+  for (const Node& node : tree.nodes)
+    if (node.armature != 0.0) tau[node.v] += S(node.armature) * x[node.v];
 }
 
 /// Hands the wrenches down to the root and reads off the joints' shares.
@@ -49,7 +56,7 @@ void update_bias_wrenches(const Tree& tree, TreeWork<S>& work) {
       planar::need_wrench(node, work[i]);
       subtract_applied(work, i);
     } else {
-      need_wrench<S>(tree, work, i, work[i].aw, work[i].ap);
+      need_wrench<S>(tree, work, i, work[i].w, work[i].aw, work[i].ap);
     }
   }
 }
@@ -72,10 +79,18 @@ void generalized_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& tau) {
 template <class S>
 void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau) {
   update_accelerations(tree, vdot, work);
-  for (int i = 1; i < tree.size(); ++i) need_wrench<S>(tree, work, i, work[i].aw + work[i].dw, work[i].ap + work[i].dv);
+  for (int i = 1; i < tree.size(); ++i)
+    need_wrench<S>(tree, work, i, work[i].w, work[i].aw + work[i].dw, work[i].ap + work[i].dv);
   collect_joint_forces(tree, work, tau);
-  for (const Node& node : tree.nodes)
-    if (node.armature != 0.0) tau[node.v] += S(node.armature) * vdot[node.v];
+  add_armatures(tree, vdot, tau);
+}
+
+template <class S>
+void momentum_change(const Tree& tree, const S* x, TreeWork<S>& work, VecX<S>& tau) {
+  update_accelerations(tree, x, work);
+  for (int i = 1; i < tree.size(); ++i) need_wrench<S>(tree, work, i, Vec3<S>::Zero(), work[i].dw, work[i].dv);
+  collect_joint_forces(tree, work, tau);
+  add_armatures(tree, x, tau);
 }
 
 template void update_bias_wrenches<double>(const Tree&, TreeWork<double>&);
@@ -83,6 +98,7 @@ template void update_bias_wrenches<long double>(const Tree&, TreeWork<long doubl
 template void bias_forces<double>(const Tree&, TreeWork<double>&, VecX<double>&);
 template void bias_forces<long double>(const Tree&, TreeWork<long double>&, VecX<long double>&);
 template void generalized_forces<double>(const Tree&, TreeWork<double>&, VecX<double>&);
+template void momentum_change<double>(const Tree&, const double*, TreeWork<double>&, VecX<double>&);
 template void inverse_dynamics<double>(const Tree&, const double*, TreeWork<double>&, VecX<double>&);
 template void inverse_dynamics<long double>(const Tree&, const long double*, TreeWork<long double>&, VecX<long double>&);
 

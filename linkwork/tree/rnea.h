@@ -22,4 +22,8 @@ void generalized_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& tau);
 template <class S>
 void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau);
 
+/// M x, less applied wrenches: what impulses miss of a jump x of the velocities. Needs positions only.
+template <class S>
+void momentum_change(const Tree& tree, const S* x, TreeWork<S>& work, VecX<S>& tau);
+
 }  // namespace linkwork

@@ -14,8 +14,12 @@ for model in four_bar_modules ring_groups rover_modules chain_modules; do
       mpirun -n "$ranks" --oversubscribe "$LINKWORK" run "$model" --end 0.03 --quiet --no-report --out "ranks$ranks"
       cmp threads1/trajectory.csv "ranks$ranks/trajectory.csv" || fail "$model differs on $ranks ranks"
     done
+    mpirun -n 2 --oversubscribe "$LINKWORK" run "$model" --end 0.03 --quiet --no-report --threads 2 --out both
+    cmp threads1/trajectory.csv both/trajectory.csv || fail "$model differs on 2 ranks of 2 threads"
     python3 -c "
 import json
+summary = json.load(open('both/summary.json'))
+assert (summary['ranks'], summary['threads']) == (2, min(2, max(1, summary['modules']['count'] // 2))), summary
 summary = json.load(open('ranks3/summary.json'))
 assert (summary['ranks'], summary['threads'], summary['glue']) == (3, 1, 'hierarchical'), summary
 assert summary['modules']['messages_per_step'] > 0 and sum(summary['modules']['of_rank']) == summary['modules']['count']"

@@ -134,6 +134,52 @@ class Outputs(unittest.TestCase):
         self.assertFalse(same("3 bodies", "3 joints"))
         self.assertFalse(same("2 degrees", "3 degrees"))
 
+    def test_dots_stand_for_anything(self):
+        same = docs_commands.same_line
+        self.assertTrue(same("stopped at t = … s: no answer (…)", "stopped at t = 3.1 s: no answer (refused)"))
+        self.assertFalse(same("stopped at t = … s: no answer (…)", "stopped at t = 3.1 s: no host (refused)"))
+
+
+class Commands(unittest.TestCase):
+    def complaints(self, text):
+        return len(docs_commands.not_run(text))
+
+    def test_what_is_run_or_is_no_command(self):
+        self.assertEqual(self.complaints("""
+```sh
+./dev build            # everything
+# only a comment
+linkwork run four_bar && \\
+    cmp a b
+PYTHONPATH=build/python /usr/bin/python3 -c "import linkwork"
+mpirun -n 2 build/linkwork run four_bar
+cmake --build compressor/build
+compressor/build/compressor
+```
+
+```sh title="later.sh"
+rm -f a
+```
+
+```text
+linkwork: stopped at t = 3 s
+linkwork/    the library
+```
+
+* A list
+
+    with a paragraph, linkwork run four_bar
+"""), 0)
+
+    def test_lines_of_shell_that_nothing_runs(self):
+        self.assertEqual(self.complaints("```sh\nlinkwork run four_bar\nsudo apt install x\ncd there\n```\n\n  ```bash\n  make\n  ```\n"), 3)
+
+    def test_commands_where_nothing_runs_them(self):
+        for block in ("```text\n$ ls\n```", "```text\nlinkwork run a\n```", "```text\n  cmake -S . -B build && x\n```", "```text output\nbuild/linkwork list\n```",
+                      "```shell\nlinkwork run a\n```", "```\nlinkwork run a\n```", "```{code-block} sh\nlinkwork run a\n```", "~~~sh\nlinkwork run a\n~~~",
+                      "Do this:\n\n    linkwork run a\n"):
+            self.assertTrue(self.complaints(f"# Page\n\n{block}\n"), block)
+
 
 class CodeNames(unittest.TestCase):
     def test_files_and_names_in_the_pages_about_the_code_are_there(self):

@@ -3,6 +3,7 @@
 
 Every ```cpp block of docs/library.md and of the tutorial for C++ developers stands, but for blanks, in one of the programs of examples/,
 and of docs/studies.md in a study; keys and types of every ```yaml block are words of the reader of such files;
+the ```cmake block of docs/library.md stands in that tutorial, which is followed;
 every ```toml block of docs/signals.md and of the tutorial of large assemblies, table by table, in a ready model. Every other ```toml block
 that is not a file of its own (title="...") is TOML with keys that docs/model-format.md knows.
 """
@@ -38,6 +39,8 @@ def main():
     pieces = [(page, block, programs) for page in ("docs/library.md", "docs/tutorials/cpp-program.md") for block in blocks(root / page, "cpp")]
     studies = [squeezed(path.read_text(encoding="utf-8")) for path in sorted((root / "studies").rglob("*.cpp"))]
     pieces += [("docs/studies.md", block, studies) for block in blocks(root / "docs/studies.md", "cpp")]
+    tutorial = squeezed((root / "docs/tutorials/cpp-program.md").read_text(encoding="utf-8"))
+    pieces += [("docs/library.md", block, [tutorial]) for block in blocks(root / "docs/library.md", "cmake")]
     reader = (root / "linkwork/import/loops_file.cpp").read_text(encoding="utf-8")
     unread = [word for page in sorted((root / "docs").rglob("*.md")) for block in blocks(page, "yaml")
               for word in re.findall(r"^\w+(?=:)|(?<=\")(?:[A-Z_]+|\dd)(?=\")", block, re.MULTILINE) if f'"{word}"' not in reader]

@@ -75,7 +75,7 @@ export class Pane {
     this.xSelect = element("select", { "aria-label": "Horizontal axis", title: "Horizontal axis", onchange: () => this.setX(this.xSelect.value), onfocus: () => this.fillX(), onpointerdown: () => this.fillX() });
     this.logButton = this.button("log", "Logarithmic axis", () => this.setLog(!this.log));
     this.phaseButton = this.button("phase", "Phase plot: velocity over position", () => this.togglePhase());
-    const remove = element("button", { class: "icon", title: "Remove this plot", "aria-label": "Remove this plot", onclick: () => this.plots.remove(this) }, icon(icons.close, false));
+    const remove = element("button", { class: "icon remove", title: "Remove this plot", "aria-label": "Remove this plot", onclick: () => this.plots.remove(this) }, icon(icons.close, false));
     const tools = element(
       "div",
       { class: "tools" },

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "linkwork/transport/hybrid.h"
 #include "linkwork/transport/mpi_world.h"
 #include "linkwork/transport/thread_team.h"
 
@@ -97,6 +98,32 @@ TEST(ThreadTeam, PassesOnTheExceptionOfOneRankAndStopsTheOthers) {
     ran[static_cast<std::size_t>(transport.rank())] = 1;
   });
   EXPECT_EQ(ran, std::vector<int>(3, 1)) << "the team is usable after a failure";
+}
+
+/// Teams within a team: the outer one stands for processes.
+TEST(HybridTransport, IsOneGroupOfRanks) {
+  ThreadTeam processes(2);
+  std::vector<std::vector<double>> seen(6);
+  processes.run([&](Transport& between) {
+    ThreadTeam threads(3);
+    threads.run([&](Transport& within) {
+      HybridTransport transport(between, within);
+      const auto rank = static_cast<std::size_t>(transport.rank());
+      EXPECT_EQ(transport.size(), 6);
+      const std::vector<int> ends{1, 1, 4, 5, 5, 8};
+      std::vector<double> data(8, -1.0);
+      for (int i = rank == 0 ? 0 : ends[rank - 1]; i < ends[rank]; ++i) data[static_cast<std::size_t>(i)] = i;
+      transport.gather(data, ends);
+      for (int root = 0; root < 6; ++root) {
+        double told = transport.rank();
+        transport.broadcast({&told, 1}, root);
+        data.push_back(told);
+      }
+      transport.wait_for_all();
+      seen[rank] = data;
+    });
+  });
+  for (const std::vector<double>& data : seen) EXPECT_EQ(data, (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5}));
 }
 
 TEST(ThreadTeam, RefusesToBeEmpty) { EXPECT_THROW(ThreadTeam(0), std::invalid_argument); }

@@ -1,4 +1,4 @@
-#include "linkwork/formulations/force_balance.h"
+#include "linkwork/dynamics/force_balance.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,13 +20,20 @@ ForceBalance::ForceBalance(const Model& model)
 }
 
 const VecX<double>& ForceBalance::missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda) {
+  return missed(system, vdot, lambda, Kind::kForces);
+}
+
+const VecX<double>& ForceBalance::missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda, Kind kind) {
   TreeWork<double>& work = system.work();
   const ConstraintTerms& terms = system.terms();
   tau_ = work.tau;
   applied_ = work.applied;
   const bool any_applied = work.any_applied;
   for (std::size_t g = 0; g < terms.groups.size(); ++g) terms.groups[g].add_to_forces(lambda.data() + terms.first_rows[g], work);
-  inverse_dynamics(system.tree(), vdot.data(), work, missed_);
+  if (kind == Kind::kForces)
+    inverse_dynamics(system.tree(), vdot.data(), work, missed_);
+  else
+    momentum_change(system.tree(), vdot.data(), work, missed_);
   missed_ -= work.tau;
   work.tau = tau_;
   work.applied = applied_;
@@ -46,22 +53,31 @@ double ForceBalance::missed_by_rows(System& system, const VecX<double>& vdot) {
   return size > 0.0 ? rows_.cwiseQuotient(unit).cwiseAbs().maxCoeff() / size : 0.0;
 }
 
+void ForceBalance::settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows) {
+  const double speed = system.model().speed(system.state().v);
+  settle(system, vdot, lambda, rows, Kind::kForces, speed * speed);
+}
+
+void ForceBalance::settle_impulses(System& system, VecX<double>& x, VecX<double>& lambda) {
+  settle(system, x, lambda, Rows::kMet, Kind::kImpulses, 0.0);
+}
+
 /// Where rows depend on one another, or nearly, what is solved for may be rounding itself. It is none if the next round finds
 /// much less to do; else all is left as it was.
-void ForceBalance::settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows) {
+void ForceBalance::settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows, Kind kind, double size) {
+  if (vdot.size() == 0) return;
   if (!loops_) loops_.emplace(cut_loops(system.model()));
   constexpr int kMostRounds = 5;
   constexpr double kSmall = 1e-3, kEnough = 1e-13;  // of the largest acceleration; what is more than small is no rounding
   constexpr double kGain = 0.1;                     // of the first change, that may be left
   const VecX<double>& unit = system.model().units.velocity;
-  const double size =
-      std::max(std::pow(system.model().speed(system.state().v), 2), vdot.cwiseQuotient(unit).cwiseAbs().maxCoeff());
+  size = std::max(size, vdot.cwiseQuotient(unit).cwiseAbs().maxCoeff());
   rows_.setZero();
   given_vdot_ = vdot;
   given_lambda_ = lambda;
   double first = 0.0, before = 2.0 * kSmall * size;
   for (int round = 0; round < kMostRounds; ++round) {
-    missed(system, vdot, lambda);
+    missed(system, vdot, lambda, kind);
     if (rows == Rows::kMissed) missed_by_rows(system, vdot);
     const double change = correct(system) ? change_.cwiseQuotient(unit).cwiseAbs().maxCoeff() : size;
     if (round == 0) first = change;

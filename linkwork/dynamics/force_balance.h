@@ -21,12 +21,18 @@ class ForceBalance {
   /// What rows miss is solved for too, unless the solution meets them as well as it can.
   enum class Rows { kMet, kMissed };
   void settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows = Rows::kMet);
+  /// The same for impulses: M x = tau + A' lambda, with the forces in the system's work taken as impulses and x, a jump of the
+  /// velocities, that meets the rows.
+  void settle_impulses(System& system, VecX<double>& x, VecX<double>& lambda);
   /// M vdot + c - tau - A' lambda.
   const VecX<double>& missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda);
   /// b - A vdot at most, relative to the largest of all rows' terms, each row in its unit. After missed() of the same solution.
   double missed_by_rows(System& system, const VecX<double>& vdot);
 
  private:
+  enum class Kind { kForces, kImpulses };
+  void settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows, Kind kind, double size);
+  const VecX<double>& missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda, Kind kind);
   bool correct(System& system);
 
   bool needed_ = false;

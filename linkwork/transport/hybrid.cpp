@@ -1,0 +1,44 @@
+#include "linkwork/transport/hybrid.h"
+
+#include <vector>
+
+#include "linkwork/linalg/index.h"
+
+namespace linkwork {
+
+void HybridTransport::broadcast(std::span<double> data, int root) {
+  if (root / count() == processes_.rank() && root % count() != 0) threads_.broadcast(data, root % count());
+  if (speaks()) processes_.broadcast(data, root / count());
+  threads_.broadcast(data, 0);
+}
+
+void HybridTransport::gather(std::span<double> data, std::span<const int> ends) {
+  const int first = processes_.rank() * count();
+  const int begin = first == 0 ? 0 : ends[at(first - 1)];
+  std::vector<int> own_ends, process_ends;
+  for (int t = 0; t < count(); ++t) own_ends.push_back(ends[at(first + t)] - begin);
+  threads_.gather(data.subspan(at(begin), at(own_ends.back())), own_ends);
+  if (speaks()) {
+    for (int p = 1; p <= processes_.size(); ++p) process_ends.push_back(ends[at(p * count() - 1)]);
+    processes_.gather(data, process_ends);
+  }
+  threads_.broadcast(data, 0);
+}
+
+void HybridTransport::wait_for_all() {
+  threads_.wait_for_all();
+  if (speaks()) processes_.wait_for_all();
+  threads_.wait_for_all();
+}
+
+void HybridTransport::set_patience(double seconds, std::function<void(std::span<const int>)> tell) {
+  if (!speaks()) return;
+  processes_.set_patience(seconds, [tell = std::move(tell), threads = count()](std::span<const int> silent) {
+    std::vector<int> ranks;
+    for (const int process : silent)
+      for (int t = 0; t < threads; ++t) ranks.push_back(process * threads + t);
+    tell(ranks);
+  });
+}
+
+}  // namespace linkwork
