@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "linkwork/dynamics/catalog.h"
+#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/dynamics/formulation.h"
 #include "linkwork/dynamics/redundancy.h"
-#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/linalg/ranked_rows.h"
 
 namespace linkwork {

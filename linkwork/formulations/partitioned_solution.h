@@ -3,8 +3,8 @@
 #include <Eigen/Cholesky>
 #include <string_view>
 
-#include "linkwork/dynamics/formulation.h"
 #include "linkwork/dynamics/force_balance.h"
+#include "linkwork/dynamics/formulation.h"
 #include "linkwork/linalg/coordinate_partition.h"
 
 namespace linkwork {

@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/dense_terms.h"
-#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/formulations/partitioned_solution.h"
 #include "linkwork/formulations/whole_schur.h"
 #include "linkwork/tree/rnea.h"
