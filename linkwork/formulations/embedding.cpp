@@ -31,6 +31,7 @@ class Embedding : public Formulation {
         shift_(VecX<double>::Zero(model.tree.nv)),
         residual_(shift_) {
     for (const int g : layout_->group_of) is_embedded_.push_back(choice.embed[static_cast<std::size_t>(g)]);
+    cut_rows_ = static_cast<int>(std::ranges::count(is_embedded_, 0));
     node_of_dof_.resize(static_cast<std::size_t>(model.tree.nv));
     for (int i = 0; i < model.tree.size(); ++i) {
       const Node& node = model.tree.nodes[static_cast<std::size_t>(i)];
@@ -76,7 +77,7 @@ class Embedding : public Formulation {
       for (std::size_t row = 0; row < is_embedded_.size(); ++row)
         if (is_embedded_[row]) solution.dependent[row] = compounds_.dependent()[row];
     }
-    const bool is_doubtful = forces_.is_needed() || loops.rank().weakest < kWeak || std::ranges::count(loops.dependent(), 1) > 0;
+    const bool is_doubtful = forces_.is_needed() || loops.rank().weakest < kWeak || loops.rank().rank < rows_of(loops);
     return is_doubtful ? verify(system, solution) : Status{};
   }
 
@@ -121,6 +122,9 @@ class Embedding : public Formulation {
     partition_->update(system);
     return partition_->solve(system, system.terms().b, "CE", solution);
   }
+
+  /// Rows that it eliminates.
+  int rows_of(const LoopElimination& loops) const { return &loops == &loops_ ? cut_rows_ : static_cast<int>(is_embedded_.size()); }
 
   void choose(System& system) {
     update_poses(system.tree(), system.work());
@@ -204,6 +208,7 @@ class Embedding : public Formulation {
   ForceBalance forces_;
   std::optional<PartitionedSolution> partition_;  // where recursions fail
   bool all_embedded_;
+  int cut_rows_ = 0;  // of loops that are not embedded
   bool cut_ = false;
   double fastest_ = 0.0;
   double sharpness_ = 0.0;         // where coordinates were chosen
