@@ -466,7 +466,7 @@ void DenseOracle::add_closures() {
 
 void DenseOracle::find_rank() {
   constexpr Real kCounts = 1e-7L;     // in the middle of what lies between rounding and what is left out
-  constexpr Real kRounding = 1e-14L;  // of the given numbers
+  constexpr Real kRounding = 1e-12L;  // of the given numbers, where small links hang on large ones
   const Index m = static_cast<Index>(rows_.size()), n = nv_;
   RealMatrix A = RealMatrix::Zero(std::max(m, n), n);
   for (Index i = 0; i < m; ++i) {
