@@ -95,7 +95,10 @@ std::function<int()> understood(int argc, const char* const* argv, const std::ve
   program->get_formatter()->label("REQUIRED", "");
 
   std::vector<Command> commands;
-  for (const CommandMaker make : makers) commands.push_back(make(*program));
+  for (const CommandMaker make : makers) {  // up to the one that is meant: the options of all take longer than a short run
+    commands.push_back(make(*program));
+    if (argc > 1 && commands.back().options->get_name() == argv[1]) break;
+  }
   for (const Command& command : commands) {
     command.options->allow_extras();
     command.options->group("Commands");

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "bench/coordinates/growth_plot.h"
@@ -22,6 +24,29 @@ std::vector<Family> families(bool quick) {
           {"rover", {0}},
           {"closed_chain", {8, 64, 512}},
           {"backbone", {10, 30, 100, 300, 1000, 3000}, 30}};
+}
+
+/// All of models/, as they are.
+std::vector<Family> ready_models() {
+  std::vector<Family> models;
+  for (const auto& entry : std::filesystem::directory_iterator(LINKWORK_SOURCE_DIR "/models"))
+    if (entry.path().extension() == ".toml") models.push_back({entry.path().stem().string(), {0}});
+  std::ranges::sort(models, {}, &Family::model);
+  return models;
+}
+
+/// How much slower "auto" is than the best of the others; 0: there is nothing to compare.
+double auto_over_best(const std::vector<Result>& results) {
+  double best = 0.0, automatic = 0.0;
+  for (const Result& result : results) {
+    if (!result.subject) continue;
+    const double median = result.subject->timing().median;
+    if (result.coordinates == "auto")
+      automatic = median;
+    else if (best == 0.0 || median < best)
+      best = median;
+  }
+  return best > 0.0 ? automatic / best : 0.0;
 }
 
 std::string cpu() {
@@ -84,7 +109,8 @@ void write(const std::filesystem::path& path, const std::string& text) {
   fmt::print("wrote {}\n", path.string());
 }
 
-int run(const Plan& plan, const std::vector<std::string>& only, bool quick, const std::filesystem::path& out) {
+int run(const Plan& plan, const std::vector<Family>& all, const std::vector<std::string>& only,
+        const std::filesystem::path& out) {
   std::filesystem::create_directories(out);
   nlohmann::json report{
       {"what", "microseconds of processor time per EquationsOfMotion::evaluate, medians of interleaved samples"},
@@ -93,7 +119,8 @@ int run(const Plan& plan, const std::vector<std::string>& only, bool quick, cons
       {"results", nlohmann::json::array()},
       {"growth", nlohmann::json::array()}};
   std::vector<Panel> panels;
-  for (const Family& family : families(quick)) {
+  std::vector<std::pair<double, std::string>> losses;
+  for (const Family& family : all) {
     if (!only.empty() && std::ranges::find(only, family.model) == only.end()) continue;
     const std::vector<Result> results = measure(family, plan);
     const std::vector<Growth> slopes = growth(family, results);
@@ -110,8 +137,12 @@ int run(const Plan& plan, const std::vector<std::string>& only, bool quick, cons
                                   {"to", slope.to},
                                   {"slope", slope.slope}});
     }
+    if (const double loss = auto_over_best(results); loss > 0.0 && family.sizes.size() == 1)
+      losses.emplace_back(loss, family.model);
     if (family.sizes.size() > 1) panels.push_back(panel(family, plan, results, slopes));
   }
+  std::ranges::sort(losses, std::greater<>());
+  for (const auto& [loss, model] : losses) fmt::print("{:26} auto takes {:.2f} times as long as the best choice\n", model, loss);
   write(out / "coordinates.json", report.dump(1) + "\n");
   write(out / "coordinates.svg", growth_plot(panels));
   return 0;
@@ -125,7 +156,7 @@ int main(int argc, char** argv) {
   linkwork::bench::Plan plan{{"FA", "TA", "CE", "auto"}};
   std::vector<std::string> models;
   std::filesystem::path out = "out/bench";
-  bool quick = false;
+  bool quick = false, ready = false;
   app.add_option("--coordinates", plan.coordinates, "which to measure, with options if any (FA,TA,CE,auto)")->delimiter(',');
   app.add_option("--models", models, "only these models")->delimiter(',');
   app.add_option("--rounds", plan.rounds, "samples of each case")->capture_default_str()->check(CLI::PositiveNumber);
@@ -133,9 +164,11 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--out", out, "folder of coordinates.json and coordinates.svg")->capture_default_str();
   app.add_flag("--quick", quick, "small sizes only");
+  app.add_flag("--ready", ready, "all ready models, and what 'auto' loses against the best choice");
   CLI11_PARSE(app, argc, argv);
   try {
-    return linkwork::bench::run(plan, models, quick, out);
+    using namespace linkwork::bench;
+    return run(plan, ready ? ready_models() : families(quick), models, out);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

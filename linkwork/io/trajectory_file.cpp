@@ -1,9 +1,7 @@
 #include "linkwork/io/trajectory_file.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <fstream>
 #include <system_error>
 #include <vector>
@@ -17,6 +15,22 @@ namespace {
 
 constexpr std::size_t kBlock = 1U << 16U;
 constexpr std::chrono::seconds kLongest(1);  // that rows wait
+constexpr const char* kAsLeft = "the file that the interrupted run has written, as it left it";
+
+/// Of the bytes from `begin` to `end`, going on from that of those before.
+std::uint64_t checksum_of(const std::filesystem::path& file, std::uint64_t begin, std::uint64_t end, std::uint64_t sum) {
+  std::ifstream stream(file, std::ios::binary);
+  stream.seekg(static_cast<std::streamoff>(begin));
+  std::vector<char> block(kBlock);
+  for (std::uint64_t left = end - begin; left > 0;) {
+    stream.read(block.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(left, block.size())));
+    const auto count = static_cast<std::size_t>(stream.gcount());
+    if (count == 0) throw InputError({file.string(), 0, 0}, "is shorter than it was at the checkpoint", kAsLeft);
+    sum = checksum({block.data(), count}, sum);
+    left -= count;
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -36,13 +50,6 @@ std::string csv_header(std::span<const std::string> columns) {
   return header + '\n';
 }
 
-/// As printf's "%.17g" has it.
-std::string& append_csv_number(double value, std::string& text) {
-  std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 17).ptr;
-  return text.append(digits.data(), end);
-}
-
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns)
     : file_(file), stream_(nullptr, &std::fclose), extent_{0, 0, kEmptyChecksum} {
   open("wb");
@@ -50,25 +57,15 @@ TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<cons
 }
 
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns, const Extent& kept)
-    : file_(file), stream_(nullptr, &std::fclose), extent_(kept) {
-  const std::string wanted = "the file that the interrupted run has written, as it left it";
-  check_input_file(file, wanted);
+    : file_(file), stream_(nullptr, &std::fclose), extent_(kept), checked_bytes_(kept.bytes) {
+  check_input_file(file, kAsLeft);
   std::ifstream stream(file, std::ios::binary);
   const std::string header = csv_header(columns);
   std::string start(header.size(), '\0');
   if (kept.bytes < header.size() || !stream.read(start.data(), std::ssize(start)) || start != header)
-    throw InputError({file.string(), 0, 0}, "has other columns than the run that was saved", wanted);
-  stream.seekg(0);
-  std::uint64_t sum = kEmptyChecksum, left = kept.bytes;
-  std::vector<char> block(kBlock);
-  while (left > 0) {
-    stream.read(block.data(), static_cast<std::streamsize>(std::min<std::uint64_t>(left, block.size())));
-    const auto count = static_cast<std::size_t>(stream.gcount());
-    if (count == 0) throw InputError({file.string(), 0, 0}, "is shorter than it was at the checkpoint", wanted);
-    sum = checksum({block.data(), count}, sum);
-    left -= count;
-  }
-  if (sum != kept.checked) throw InputError({file.string(), 0, 0}, "is not what was written before the checkpoint", wanted);
+    throw InputError({file.string(), 0, 0}, "has other columns than the run that was saved", kAsLeft);
+  if (checksum_of(file, 0, kept.bytes, kEmptyChecksum) != kept.checked)
+    throw InputError({file.string(), 0, 0}, "is not what was written before the checkpoint", kAsLeft);
   std::error_code error;
   std::filesystem::resize_file(file, kept.bytes, error);
   if (error) throw InputError({file.string(), 0, 0}, "cannot be written: " + error.message(), "a file that can be written to");
@@ -105,13 +102,14 @@ void TrajectoryFile::close() {
 
 const TrajectoryFile::Extent& TrajectoryFile::sync() {
   flush();
+  extent_.checked = checksum_of(file_, checked_bytes_, extent_.bytes, extent_.checked);
+  checked_bytes_ = extent_.bytes;
   sync_file(file_);
   return extent_;
 }
 
 void TrajectoryFile::flush() {
   extent_.bytes += buffer_.size();
-  extent_.checked = checksum(buffer_, extent_.checked);
   flushed_ = std::chrono::steady_clock::now();
   const std::size_t written = std::fwrite(buffer_.data(), 1, buffer_.size(), stream_.get());
   const bool all = written == buffer_.size() && std::fflush(stream_.get()) == 0;

@@ -51,7 +51,8 @@ class TrajectoryFile {
   std::filesystem::path file_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream_;
   std::string buffer_;
-  Extent extent_;
+  Extent extent_;  // its checksum: as of the last sync(), few of which are ever asked for
+  std::uint64_t checked_bytes_ = 0;
   std::chrono::steady_clock::time_point flushed_;
 };
 

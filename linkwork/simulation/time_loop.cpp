@@ -217,6 +217,7 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
   inputs_ = saved.inputs;
   for (Sampled& sampled : sampled_) sampled.next = first_multiple_after(sampled.period, saved.t + same_sample());
   const Status status = system_->restore(saved, now_, rates_);
+  energy_with_rows_ = !system_->energies();
   make_integrator();
   evaluations_before_ = saved.evaluations;
   next_ = inside_ = now_;

@@ -34,6 +34,12 @@ expect 2 "no column fits 'enrgy'; did you mean 'energy'?" "$LINKWORK" run chosen
 grep -q 'chosen.toml:' stderr || fail 'no place'
 expect 0 '1 run' "$LINKWORK" report some -o some.html
 
+# HDF5 and MPI are loaded by those who need them: linked in, they would be half of every start.
+if ldd "$LINKWORK" | grep -E 'libhdf5|libmpi|libsundials'; then fail 'the program is linked with libraries that few runs need'; fi
+expect 2 'liblinkwork_hdf5.so cannot be loaded' env LINKWORK_HDF5_LIBRARY=/nowhere "$LINKWORK" run four_bar --format hdf5 --out none
+expect 1 'liblinkwork_mpi.so cannot be loaded' env LINKWORK_MPI_LIBRARY=/nowhere PMI_RANK=0 "$LINKWORK" run four_bar --out none
+[[ ! -e none ]] || fail 'a refused run left a folder'
+
 # Formats: the same names and numbers, units, and what is not unique.
 for format in hdf5 mat; do
   "$LINKWORK" run bricard --end 0.3 --quiet --format "$format" --out "$format"

@@ -56,6 +56,8 @@ TEST(TrajectoryText, HasNumbersAsPrintfWritesThemWith17Digits) {
     values.push_back(value);
     values.push_back(std::ldexp(static_cast<double>(bits >> 11U), -60 + static_cast<int>(bits % 40)));
     values.push_back(0.001 * static_cast<double>(bits % 100'000));
+    values.push_back(static_cast<double>(bits >> 11U) * 0.25);  // half way between two of 17 digits, often
+    values.push_back(-std::pow(10.0, static_cast<double>(bits % 141) - 80.0));
   }
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "linkwork_trajectory_text.csv";
   {
