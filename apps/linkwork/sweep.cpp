@@ -42,7 +42,7 @@ struct SweepOptions {
   EnsembleOptions common;
   std::vector<std::string> grids, samples, measures;
   std::optional<std::string> sampling, runs, seed, keep;
-  bool trajectories = false, restart = false;
+  bool trajectories = false, no_lanes = false, restart = false;
 
   SweepRequest request() const {
     SweepRequest made;
@@ -55,13 +55,14 @@ struct SweepOptions {
     if (seed) made.seed = static_cast<std::uint64_t>(whole_number(*seed, "--seed"));
     if (keep) made.keep = split_list(*keep, "--keep");
     made.trajectories = trajectories;
+    made.lanes = !no_lanes;
     made.threads = common.threads();
     return made;
   }
   std::string text() const {
-    return fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {} {}", common.text(), fmt::join(grids, "\n"), fmt::join(samples, "\n"),
+    return fmt::format("{}\n{}\n{}\n{}\n{} {} {} {} {} {} {}", common.text(), fmt::join(grids, "\n"), fmt::join(samples, "\n"),
                        fmt::join(measures, "\n"), sampling.value_or(""), runs.value_or(""), seed.value_or(""), keep.value_or(""),
-                       trajectories, restart);
+                       trajectories, no_lanes, restart);
   }
 };
 
@@ -159,6 +160,7 @@ Command sweep_command(CLI::App& program) {
                   "columns of every run to keep, for kept.csv and the page: as --columns of 'linkwork run'")
       ->option_text("COLUMNS");
   app->add_flag("--trajectories", options->trajectories, "keep every run whole, in runs/NUMBER");
+  app->add_flag("--no-lanes", options->no_lanes, "compute run by run, with the same bits as 'linkwork run', not four at a time");
   app->add_flag("--restart", options->restart, "begin anew even if there is an unfinished sweep to go on with");
   options->common.add_to(*app, "sweep");
   app->footer(kSweepFooter);

@@ -11,18 +11,18 @@ namespace linkwork {
 namespace {
 
 /// A number for each of so many right-hand sides.
-constexpr int kLanes = 8;
-using Lanes = std::array<double, kLanes>;
-using Lanes6 = std::array<Lanes, 6>;
+constexpr int kSides = 8;
+using Sides = std::array<double, kSides>;
+using Sides6 = std::array<Sides, 6>;
 using Six = std::array<double, 6>;
 
-inline void add(Lanes& to, double factor, const Lanes& x) {
-  for (std::size_t l = 0; l < kLanes; ++l) to[l] += factor * x[l];
+inline void add(Sides& to, double factor, const Sides& x) {
+  for (std::size_t l = 0; l < kSides; ++l) to[l] += factor * x[l];
 }
-inline void add(Lanes6& to, const Six& along, const Lanes& x) {
+inline void add(Sides6& to, const Six& along, const Sides& x) {
   for (std::size_t i = 0; i < 6; ++i) add(to[i], along[i], x);
 }
-inline void subtract_dot(Lanes& from, const Six& a, const Lanes6& b) {
+inline void subtract_dot(Sides& from, const Six& a, const Sides6& b) {
   for (std::size_t i = 0; i < 6; ++i) add(from, -a[i], b[i]);
 }
 
@@ -93,11 +93,11 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
   }
 
   const auto nodes = static_cast<std::size_t>(tree.size());
-  std::vector<Lanes6> F(nodes), a(nodes);
-  std::vector<Lanes> u(axes.size()), rhs(rhs_.size()), lambda(rhs_.size());
-  for (Eigen::Index first = 0; first < tau.cols(); first += kLanes) {
-    const auto count = static_cast<std::size_t>(std::min<Eigen::Index>(kLanes, tau.cols() - first));
-    const auto load = [&](const RowMatX& from, std::vector<Lanes>& to) {
+  std::vector<Sides6> F(nodes), a(nodes);
+  std::vector<Sides> u(axes.size()), rhs(rhs_.size()), lambda(rhs_.size());
+  for (Eigen::Index first = 0; first < tau.cols(); first += kSides) {
+    const auto count = static_cast<std::size_t>(std::min<Eigen::Index>(kSides, tau.cols() - first));
+    const auto load = [&](const RowMatX& from, std::vector<Sides>& to) {
       for (Eigen::Index r = 0; r < from.rows(); ++r) {
         to[static_cast<std::size_t>(r)] = {};
         std::copy_n(&from(r, first), count, to[static_cast<std::size_t>(r)].begin());
@@ -105,7 +105,7 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
     };
     load(tau, u);
     load(b, rhs);
-    std::ranges::fill(F, Lanes6{});
+    std::ranges::fill(F, Sides6{});
     a[0] = {};
     for (int i = tree.size() - 1; i >= 0; --i) {
       const Station& station = stations_[at(i)];
@@ -135,10 +135,10 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
           for (int k = 0; k < nv; ++k) add(rhs[at(passage.first_row + c)], -y_[at(passage.u + c * nv + k)], u[at(node.v + k)]);
       }
       if (node.parent == 0) continue;
-      Lanes6& above = F[at(node.parent)];
+      Sides6& above = F[at(node.parent)];
       for (std::size_t c = 0; c < 6; ++c) add(above[c], 1.0, F[at(i)][c]);
       for (int k = 0; k < nv; ++k) {
-        Lanes response{};
+        Sides response{};
         for (int l = 0; l < nv; ++l) add(response, axis[k].Dinv[at(l)], u[at(node.v + l)]);
         add(above, axis[k].U, response);
       }
@@ -158,7 +158,7 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
         a[at(i)] = a[at(node.parent)];
         for (int k = 0; k < nv; ++k) subtract_dot(u[at(node.v + k)], axis[k].U, a[at(node.parent)]);
         for (int k = 0; k < nv; ++k) {
-          Lanes accelerates{};
+          Sides accelerates{};
           for (int l = 0; l < nv; ++l) add(accelerates, axis[k].Dinv[at(l)], u[at(node.v + l)]);
           std::copy_n(accelerates.begin(), count, &x(node.v + k, first));
           add(a[at(i)], axis[k].s, accelerates);
@@ -167,13 +167,13 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
       for (int k = station.last_eliminated; k-- > station.first_eliminated;) {
         const Group& group = groups_[at(order_[at(k)])];
         const int m = group.columns;
-        std::array<Lanes, kMaxRows> left;
+        std::array<Sides, kMaxRows> left;
         for (int c = 0; c < m; ++c) {
           left[at(c)] = rhs[at(group.first_row + c)];
           if (group.K >= 0) subtract_dot(left[at(c)], K[at(group.first_row + c)], a[at(i)]);
         }
         for (int r = 0; r < m; ++r) {
-          Lanes& own = lambda[at(group.first_row + r)];
+          Sides& own = lambda[at(group.first_row + r)];
           own = {};
           for (int c = 0; c < m; ++c) add(own, inverse_[at(group.diagonal + r * m + c)], left[at(c)]);
         }

@@ -11,13 +11,14 @@
 #include "linkwork/ensemble/no_value.h"
 #include "linkwork/ensemble/work_sharing.h"
 #include "linkwork/front/mechanism_parts.h"
+#include "linkwork/lanes/lane_group.h"
 #include "linkwork/simulation/simulation_error.h"
 
 namespace linkwork {
 namespace {
 
 constexpr int kMost = 1'000'000;
-constexpr int kPerTask = 16;  // instances that a thread takes at a time
+constexpr int kPerTask = 4;  // units that a thread takes at a time
 
 }  // namespace
 
@@ -29,16 +30,23 @@ struct Batch::Parts {
   std::vector<std::string> positions = {}, velocities = {}, inputs = {};
   std::vector<double> t = {}, q = {}, v = {}, u = {};
   std::vector<double> set = {};  // inputs as the runs have them
+  /// Instances that are stepped together, in lanes; or one, alone.
+  struct Unit {
+    std::vector<int> instances;
+    bool in_lanes = false;
+    std::unique_ptr<LaneGroup> group = {};  // null: to be made
+  };
+  std::vector<Unit> units = {};
+  int in_lanes = 0;
+  std::string obstacle = {};
 
-  /// Does something with each of some instances, on the threads.
-  bool for_each(const std::vector<int>& instances,
-                const std::function<void(int instance, const std::function<bool()>& go_on)>& act,
-                const std::function<bool()>& go_on = {}) const {
-    const auto count = static_cast<int>(instances.size());
+  /// Does something with each of some instances, or of the units, on the threads.
+  template <class Each, class Act>
+  bool for_each(const std::vector<Each>& all, Act&& act, const std::function<bool()>& go_on = {}) const {
+    const auto count = static_cast<int>(all.size());
     const auto some = [&](long task, const std::function<bool()>& goes_on) {
       const int begin = static_cast<int>(task) * kPerTask;
-      for (int k = begin; k < std::min(begin + kPerTask, count) && goes_on(); ++k)
-        act(instances[static_cast<std::size_t>(k)], goes_on);
+      for (int k = begin; k < std::min(begin + kPerTask, count) && goes_on(); ++k) act(all[static_cast<std::size_t>(k)], goes_on);
       return std::string();
     };
     const long tasks = (count + kPerTask - 1) / kPerTask;
@@ -81,6 +89,68 @@ struct Batch::Parts {
     }
   }
 
+  /// Puts instances that can be stepped together into units.
+  void make_units(bool lanes) {
+    std::vector<std::size_t> open;  // units that take more
+    for (int i = 0; i < std::ssize(runs); ++i) {
+      Simulation& simulation = simulation_of(*runs[static_cast<std::size_t>(i)]);
+      const std::string why = lanes ? linkwork::obstacle_to_lanes(simulation) : "it was asked for so";
+      if (!why.empty()) {
+        if (obstacle.empty()) obstacle = why;
+        units.push_back({{i}});
+        continue;
+      }
+      ++in_lanes;
+      const auto fits = [&](std::size_t unit) {
+        return fit_into_lanes(simulation_of(*runs[static_cast<std::size_t>(units[unit].instances.front())]), simulation);
+      };
+      const auto found = std::ranges::find_if(open, fits);
+      if (found == open.end()) {
+        open.push_back(units.size());
+        units.push_back({{i}, true});
+        continue;
+      }
+      units[*found].instances.push_back(i);
+      if (units[*found].instances.size() == LaneGroup::kMost) open.erase(found);
+    }
+  }
+
+  void step_alone(int i, long count, const std::function<bool()>& goes_on) {
+    attempt(i, [&](Run& run) {
+      give_inputs(i);
+      for (long k = 0; k < count && goes_on(); ++k)
+        if (!run.step()) {
+          status[static_cast<std::size_t>(i)] = "ended by an event";
+          break;
+        }
+    });
+  }
+
+  void step_in_lanes(Unit& unit, long count, const std::function<bool()>& goes_on) {
+    if (!unit.group) {
+      std::vector<Simulation*> simulations;
+      for (const int i : unit.instances) simulations.push_back(&simulation_of(*runs[static_cast<std::size_t>(i)]));
+      unit.group = std::make_unique<LaneGroup>(simulations);
+    }
+    LaneGroup::Some wanted{};
+    for (std::size_t k = 0; k < unit.instances.size(); ++k) {
+      const int i = unit.instances[k];
+      if (!status[static_cast<std::size_t>(i)].empty()) continue;
+      attempt(i, [&](Run& run) {
+        give_inputs(i);
+        wanted[k] = unit.group->begin(k, std::numeric_limits<double>::infinity());
+        if (!wanted[k]) status[static_cast<std::size_t>(i)] = run.summary().status;
+      });
+    }
+    for (long step = 0; step < count && goes_on(); ++step) {
+      const LaneGroup::Some before = wanted;
+      unit.group->step(wanted);
+      for (std::size_t k = 0; k < unit.instances.size(); ++k)
+        if (const auto i = static_cast<std::size_t>(unit.instances[k]); before[k] && !wanted[k])
+          status[i] = runs[i]->summary().status;
+    }
+  }
+
   /// What fails is the instance's own affair.
   template <class Act>
   void attempt(int i, Act act) {
@@ -95,7 +165,8 @@ struct Batch::Parts {
   }
 };
 
-Batch::Batch(const Mechanism& mechanism, int count, const InstanceParameters& parameters, const RunOptions& options, int threads)
+Batch::Batch(const Mechanism& mechanism, int count, const InstanceParameters& parameters, const RunOptions& options, int threads,
+             bool lanes)
     : parts_(std::make_unique<Parts>(Parts{.mechanism = mechanism, .threads = std::max(1, threads)})) {
   if (count < 1 || count > kMost)
     throw InputError({}, fmt::format("a batch of {} instances", count), fmt::format("1 to {}", kMost));
@@ -142,12 +213,15 @@ Batch::Batch(const Mechanism& mechanism, int count, const InstanceParameters& pa
   all.u.assign(size * all.inputs.size(), kNoValue);
   all.set = all.u;
   for (int i = 0; i < count; ++i) all.read_state(i);
+  all.make_units(lanes);
 }
 
 Batch::~Batch() = default;
 
 int Batch::size() const { return static_cast<int>(parts_->runs.size()); }
 int Batch::threads() const { return parts_->threads; }
+int Batch::in_lanes() const { return parts_->in_lanes; }
+const std::string& Batch::obstacle_to_lanes() const { return parts_->obstacle; }
 const std::vector<std::string>& Batch::positions() const { return parts_->positions; }
 const std::vector<std::string>& Batch::velocities() const { return parts_->velocities; }
 const std::vector<std::string>& Batch::inputs() const { return parts_->inputs; }
@@ -160,20 +234,17 @@ const std::string& Batch::status(int instance) const { return parts_->status.at(
 
 bool Batch::step(long count, const std::function<bool()>& go_on) {
   if (count < 0) throw InputError({"count", 0, 0}, fmt::format("is {}", count), "a number of steps");
-  std::vector<int> live = parts_->all_of({});
-  std::erase_if(live, [&](int i) { return !is_live(i); });
+  std::vector<Parts::Unit*> live;
+  for (Parts::Unit& unit : parts_->units)
+    if (std::ranges::any_of(unit.instances, [&](int i) { return is_live(i); })) live.push_back(&unit);
   return parts_->for_each(
       live,
-      [&](int i, const std::function<bool()>& goes_on) {
-        parts_->attempt(i, [&](Run& run) {
-          parts_->give_inputs(i);
-          for (long k = 0; k < count && goes_on(); ++k)
-            if (!run.step()) {
-              parts_->status[static_cast<std::size_t>(i)] = "ended by an event";
-              break;
-            }
-        });
-        parts_->read_state(i);
+      [&](Parts::Unit* unit, const std::function<bool()>& goes_on) {
+        if (unit->in_lanes)
+          parts_->step_in_lanes(*unit, count, goes_on);
+        else
+          parts_->step_alone(unit->instances.front(), count, goes_on);
+        for (const int i : unit->instances) parts_->read_state(i);
       },
       go_on);
 }
@@ -209,6 +280,7 @@ void Batch::reset(const std::vector<int>& instances) {
     for (std::size_t k = first; k < first + width; ++k) parts_->u[k] = parts_->set[k] = kNoValue;
     parts_->read_state(i);
   });
+  for (Parts::Unit& unit : parts_->units) unit.group.reset();  // of runs that may be others now
 }
 
 std::vector<double> Batch::value(const std::string& column) {

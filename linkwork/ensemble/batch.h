@@ -11,8 +11,9 @@
 
 namespace linkwork {
 
-/// Many instances of one mechanism that are stepped together, each with its own state, inputs and parameters. Every instance
-/// moves as a Run of its own would, to the last bit, however many there are and on however many threads.
+/// Many instances of one mechanism that are stepped together, each with its own state, inputs and parameters. What becomes of one
+/// does not depend on the others, nor on the number of threads, to the last bit. Where they can be, four instances at a time are
+/// computed in the lanes of the processor's vectors, which rounds otherwise than a Run does.
 ///
 /// Arrays are row by row: that of instance i begins at i times their width. An instance that fails stays where it was and takes
 /// no part any more; the others go on.
@@ -23,13 +24,16 @@ class Batch {
 
   /// Of the options those count that a Run has. Throws InputError, which names the instance if it is due to its parameters.
   Batch(const Mechanism& mechanism, int count, const InstanceParameters& parameters = {}, const RunOptions& options = {},
-        int threads = 1);
+        int threads = 1, bool lanes = true);
   ~Batch();
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
   int size() const;
   int threads() const;
+  /// How many instances are computed in lanes, and why others are computed alone, in words; "" if there are none.
+  int in_lanes() const;
+  const std::string& obstacle_to_lanes() const;
   /// Names of the columns of q, v and u.
   const std::vector<std::string>& positions() const;
   const std::vector<std::string>& velocities() const;

@@ -27,11 +27,11 @@ struct EnsembleRun {
   double constraint_error, energy_drift;  // NaN: it did not begin
   std::vector<double> kept;               // row by row: t, then the columns
   std::string trajectory, summary, scene;
-
-  /// As bytes, for other processes on machines of the same kind.
-  std::string packed() const;
-  static EnsembleRun unpacked(std::string_view bytes);
 };
+
+/// As bytes, for other processes on machines of the same kind.
+std::string packed(const std::vector<EnsembleRun>& runs);
+std::vector<EnsembleRun> unpacked(std::string_view bytes);
 
 /// Whether a status is that of a run that came to its end.
 inline bool is_done(std::string_view status) { return status == "done" || status.starts_with("done, "); }
@@ -40,5 +40,14 @@ inline bool is_done(std::string_view status) { return status == "done" || status
 /// for programming errors.
 EnsembleRun run_once(const EnsembleModel& model, const EnsembleQuestion& question, const std::vector<double>& values,
                      const std::function<bool()>& go_on);
+
+/// How many runs are best made together.
+inline constexpr long kRunsTogether = 4;
+
+/// The same several times, where it can be in lanes (LaneGroup). What becomes of a run does not depend on the others.
+std::vector<EnsembleRun> run_together(const EnsembleModel& model, const EnsembleQuestion& question,
+                                      const std::vector<std::vector<double>>& values, const std::function<bool()>& go_on);
+/// Why its runs are not computed in lanes, in words, if they are not; as the model is, with its own values of parameters.
+std::string obstacle_to_lanes(const EnsembleModel& model);
 
 }  // namespace linkwork

@@ -47,17 +47,38 @@ std::uint64_t Sweep::fingerprint(const std::string& settings) const {
                                  request_.sampling, plan_.samples(), plan_.seed());
   for (const auto* const list : {&request_.grids, &request_.samples, &request_.measures, &question_.kept})
     text += fmt::format("{}\n\n", fmt::join(*list, "\n"));
-  return checksum(text + (request_.trajectories ? "trajectories" : ""));
+  return checksum(text + (request_.trajectories ? "trajectories" : "") + (request_.lanes ? "" : "no lanes"));
 }
 
 bool Sweep::run(long first, const std::function<void(SweepRow row)>& take, const std::function<bool()>& go_on,
                 Mailbox* ranks) const {
-  SharedWork work{.first = first, .end = runs(), .threads = request_.threads, .go_on = go_on};
+  // A task is of several runs, if these can be computed together; those before the first are there already.
+  const bool are_together = obstacle_to_lanes().empty();
+  const long some = are_together ? kRunsTogether : 1;
+  SharedWork work{.first = first / some, .end = (runs() + some - 1) / some, .threads = request_.threads, .go_on = go_on};
   work.work = [&](long task, const std::function<bool()>& goes_on) {
-    return run_once(model_, question_, plan_.values(task), goes_on).packed();
+    if (!are_together) return packed({run_once(model_, question_, plan_.values(task), goes_on)});
+    std::vector<std::vector<double>> values;
+    for (long run = task * some; run < std::min(runs(), (task + 1) * some); ++run) values.push_back(plan_.values(run));
+    return packed(run_together(model_, question_, values, goes_on));
   };
-  work.take = [&](long task, const std::string& result) { take({task + 1, plan_.values(task), EnsembleRun::unpacked(result)}); };
+  work.take = [&](long task, const std::string& result) {
+    long run = task * some;
+    for (EnsembleRun& each : unpacked(result)) {
+      if (run >= first) take({run + 1, plan_.values(run), std::move(each)});
+      ++run;
+    }
+  };
   return share_work(work, ranks);
+}
+
+std::string Sweep::obstacle_to_lanes() const {
+  if (!request_.lanes) return "it was asked for so";
+  try {
+    return linkwork::obstacle_to_lanes(model_);
+  } catch (const InputError& error) {
+    return error.what();
+  }
 }
 
 SweepResults sweep(const Mechanism& mechanism, const SweepRequest& request, const RunOptions& options,

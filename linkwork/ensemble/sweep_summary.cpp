@@ -116,11 +116,13 @@ std::string SweepSummary::json(const std::string& fingerprint) const {
   }
   for (const Failure& failure : failures_) failures.push_back({{"run", failure.run}, {"status", failure.status}});
   const ParameterPlan& plan = sweep_.plan();
+  const std::string obstacle = sweep_.obstacle_to_lanes();
   const Json json{{"model", sweep_.model().spec().name},
                   {"status", "done"},
                   {"fingerprint", fingerprint},
                   {"runs", runs_},
                   {"failed", failed_},
+                  {"lanes", obstacle.empty() ? "four runs at a time" : "one by one: " + obstacle},
                   {"sampling", plan.sampled().empty() ? "grid" : sampling_names()[static_cast<std::size_t>(plan.sampling())]},
                   {"samples", plan.sampled().empty() ? 0 : plan.samples()},
                   {"seed", plan.seed()},

@@ -75,17 +75,6 @@ class Schur : public Formulation {
   /// What rows may miss: where one is weak, accelerations are off by more than that.
   double accepted() const { return std::clamp(1e-9 * std::sqrt(loops_.rank().weakest), 1e-12, 1e-11); }
 
-  /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or bodies that float, each for itself (FA).
-  static bool has_unequal_masses(const Tree& tree) {
-    constexpr double kUnequal = 1e3;
-    double least = std::numeric_limits<double>::infinity(), most = 0.0;
-    for (const Node& node : tree.nodes) {
-      if (node.kind == NodeKind::kFree) return true;
-      if (node.inertia.mass > 0.0) least = std::min(least, node.inertia.mass), most = std::max(most, node.inertia.mass);
-    }
-    return most > kUnequal * least;
-  }
-
   /// What rows miss at most, relative to the largest of all rows' terms, each row in its unit.
   double missed(const System& system, bool by_dependent_rows) const {
     double most = 0.0;

@@ -184,6 +184,8 @@ Run::~Run() = default;
 Run::Run(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) { parts_->owner = this; }
 Run Run::another() const { return Run(std::make_unique<Parts>(*parts_)); }
 
+Simulation& simulation_of(Run& run) { return run.parts_->simulation(); }
+
 const Mechanism& Run::mechanism() const { return parts_->mechanism; }
 double Run::t() const { return parts_->simulation().t(); }
 

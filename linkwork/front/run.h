@@ -16,6 +16,7 @@
 
 namespace linkwork {
 
+class Simulation;
 struct SavedRun;
 struct Settings;
 
@@ -147,9 +148,13 @@ class Run {
   Evaluation evaluate();
 
  private:
+  friend Simulation& simulation_of(Run& run);
   struct Parts;
   explicit Run(std::unique_ptr<Parts> parts);
   std::unique_ptr<Parts> parts_;
 };
+
+/// For those who step several runs at a time. It is another one after Run::reset().
+Simulation& simulation_of(Run& run);
 
 }  // namespace linkwork

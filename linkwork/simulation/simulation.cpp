@@ -65,6 +65,7 @@ State Simulation::state() const {
 
 EquationsOfMotion& Simulation::equations() {
   mechanism();
+  loop_->come_back();
   return *loop_->system().equations().equations_of_motion();
 }
 const AssemblyReport& Simulation::assembly() const { return mechanism().assembly(); }

@@ -40,6 +40,8 @@ class Simulation {
   /// Whether steps have the size of the settings, but for those that events or the end cut short.
   bool has_fixed_steps() const;
   MovingSystem& system();
+  /// For those who compute steps of several runs at a time.
+  TimeLoop& loop() { return *loop_; }
 
   /// Who is told of steps and rows from now on.
   void observe(const Observer& observer);

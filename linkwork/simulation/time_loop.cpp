@@ -49,11 +49,15 @@ void TimeLoop::make_integrator() {
 
 double TimeLoop::wall_seconds() const { return wall_before_ + std::chrono::duration<double>(Clock::now() - called_).count(); }
 
-bool TimeLoop::advance(double end, bool one_step) {
+bool TimeLoop::begin(double end) {
   called_ = Clock::now();
   end_ = end;
   if (std::exchange(interrupted_, false)) summary_.status = Summary().status;
-  bool going = !stopped_ && start();
+  return !stopped_ && start();
+}
+
+bool TimeLoop::advance(double end, bool one_step) {
+  bool going = begin(end);
   if (one_step)
     going = going && !has_ended() && step();
   else
@@ -63,10 +67,7 @@ bool TimeLoop::advance(double end, bool one_step) {
 }
 
 Summary TimeLoop::run() {
-  called_ = Clock::now();
-  end_ = settings_.end;
-  if (std::exchange(interrupted_, false)) summary_.status = Summary().status;
-  if (!stopped_ && start() && save_if_due())
+  if (begin(settings_.end) && save_if_due())
     while (!has_ended() && step() && save_if_due()) {
     }
   if (interrupted_ && observer_.checkpoint && system_->at_rest())
@@ -160,6 +161,7 @@ bool TimeLoop::save_if_due() {
 
 SavedRun TimeLoop::save() {
   if (!started_) start();
+  come_back();
   SavedRun saved{.t = now_.t,
                  .outputs = outputs_,
                  .grid = grid_,
@@ -216,6 +218,7 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
   for (const auto& [name, value] : saved.inputs) system_->set_input(name, value);
   inputs_ = saved.inputs;
   for (Sampled& sampled : sampled_) sampled.next = first_multiple_after(sampled.period, saved.t + same_sample());
+  elsewhere_.reset();
   const Status status = system_->restore(saved, now_, rates_);
   energy_with_rows_ = !system_->energies();
   make_integrator();
@@ -231,7 +234,7 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
 
 /// One accepted step, with the rows that fall into it.
 bool TimeLoop::step() {
-  if (!gets_on() || (disturbed_ && !begin_anew())) return false;
+  if (!come_back() || !gets_on() || (disturbed_ && !begin_anew())) return false;
   const double h = next_step_size();
   if (watch_ && h <= kSameTime * std::max(1.0, std::abs(now_.t))) {
     next_ = now_;
@@ -244,6 +247,34 @@ bool TimeLoop::step() {
   if (!take_step(h) || !look_between()) return false;
   if (Status status = equations_->project(next_); !status.ok()) return stop(blame(next_.t - now_.t, status.trouble));
   return evaluate_next() && find_event() && finish_step();
+}
+
+std::optional<TimeLoop::PlainStep> TimeLoop::plain_step() {
+  if (!started_ || stopped_ || watch_ || !sampled_.empty() || !has_fixed_steps()) return {};
+  return PlainStep{next_step_size(), disturbed_};
+}
+
+bool TimeLoop::finish(DoneStep& done) {
+  disturbed_ = false;
+  next_.t = planned_end_;
+  next_.y.swap(done.y);
+  next_rates_.swap(done.rates);
+  elsewhere_ = {done.errors, done.energies};
+  turned_ += done.turned;
+  evaluations_before_ += done.evaluations;
+  return finish_step();
+}
+
+/// The rates of the step that was computed elsewhere are gone on with: where and when it is looked at makes no difference.
+bool TimeLoop::come_back() {
+  if (!elsewhere_) return true;
+  elsewhere_.reset();
+  turned_ = 0.0;
+  if (disturbed_) return true;  // it will be evaluated before it is used
+  --evaluations_before_;        // it has been counted
+  if (const Status status = evaluate(now_, inside_rates_); !status.ok()) return stop(status.trouble);
+  system_->accept_step(now_, rates_, remarks_);
+  return true;
 }
 
 void TimeLoop::set_input(const std::string& name, std::optional<double> value) {
@@ -267,6 +298,7 @@ void TimeLoop::sample(double period, std::function<void()> act) {
 
 void TimeLoop::jump(const Moment& to) {
   if (!started_) start();
+  elsewhere_.reset();
   now_ = to;
   equations_->normalize(now_.y);
   if (const Status status = equations_->project(now_); !status.ok()) stop(status.trouble);
@@ -457,13 +489,16 @@ bool TimeLoop::finish_step() {
   }
   std::swap(now_, next_);
   std::swap(rates_, next_rates_);
-  system_->accept_step(now_, rates_, remarks_);
+  if (!elsewhere_) system_->accept_step(now_, rates_, remarks_);
   event_due_ = event_due_ || (watch_ && watch_->wants_event());
   grid_ = first_multiple_after(settings_.step, now_.t + 1e-9 * settings_.step) - 1;
   if (event_due_ && !let_happen()) return false;
   if (watch_) begin_watching();
   if (!act_on_samples() || !take_stock()) return false;
-  if ((next_output() <= now_.t + tie || has_ended()) && !record(now_.t)) return false;
+  constexpr double kMuch = 0.5;  // rad: turns are counted well before one is over
+  const bool row_is_due = next_output() <= now_.t + tie || has_ended();
+  if ((row_is_due || turned_ > kMuch) && !come_back()) return false;
+  if (row_is_due && !record(now_.t)) return false;
   if (observer_.progress) observer_.progress(now_.t, end_);
   interrupted_ = !has_ended() && observer_.go_on && !system_->all_go_on(observer_.go_on);
   if (interrupted_) summary_.status = kInterrupted;
@@ -509,6 +544,7 @@ bool TimeLoop::record(double t) {
 std::vector<double> TimeLoop::row_now() {
   std::vector<double> row;
   if (!started_) start();
+  come_back();
   if (disturbed_) begin_anew();
   Remarks unsaid;
   system_->record(now_.t, {}, row, unsaid);
@@ -517,8 +553,8 @@ std::vector<double> TimeLoop::row_now() {
 
 /// Of the instant last evaluated. False: it is none that a run could go on from.
 bool TimeLoop::take_stock() {
-  const ConstraintErrors errors = system_->errors();
-  const std::optional<Energies> energies = system_->energies();
+  const ConstraintErrors errors = elsewhere_ ? elsewhere_->errors : system_->errors();
+  const std::optional<Energies> energies = elsewhere_ ? elsewhere_->energies : system_->energies();
   const Energies known = energies.value_or(Energies{});
   // Comparisons with what is not a number are false, and would not show it.
   if (!std::isfinite(errors.position + errors.velocity + known.kinetic + known.potential + known.work))

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,33 @@ class TimeLoop {
   bool ended_by_event() const { return watch_ != nullptr && !watch_->stopped_by().empty(); }
   /// As it stands.
   Summary summary();
+
+  // For those who compute steps of several runs at a time.
+
+  /// Begins to step towards `end`, as advance() does; false: it has stopped.
+  bool begin(double end);
+  bool has_ended() const;
+  /// One accepted step, with the rows that fall into it; false: it has stopped, or was interrupted.
+  bool step();
+  /// A step that can be computed elsewhere: it begins at now(), has the size h, and nothing is watched or sampled on the way.
+  struct PlainStep {
+    double h;
+    bool begins_anew;  // rates() are not those at now(): something was set
+  };
+  std::optional<PlainStep> plain_step();
+  const VecX<double>& rates() const { return rates_; }
+  /// What such a step has come to. The vectors are swapped away.
+  struct DoneStep {
+    VecX<double> y, rates;  // at its end
+    ConstraintErrors errors;
+    Energies energies;
+    double turned = 0.0;  // by which any body has turned, at most, rad; 0 if nobody counts turns
+    long evaluations = 0;
+  };
+  bool finish(DoneStep& done);
+  /// Has the instant it is at evaluated here, if the last step was computed elsewhere.
+  bool come_back();
+
   SavedRun save();
   void restore(const SavedRun& saved);
 
@@ -53,14 +81,12 @@ class TimeLoop {
   using Clock = std::chrono::steady_clock;
 
   bool start();
-  bool has_ended() const;
   bool save_if_due();
   bool go_on_from(const SavedRun& saved);
   void make_integrator();
   double wall_seconds() const;
 
   // Steps: time_loop.cpp.
-  bool step();
   bool begin_anew();
   bool act_on_samples();
   double same_sample() const;
@@ -125,8 +151,14 @@ class TimeLoop {
   double planned_end_ = 0.0, planned_h_ = 0.0;
   long grid_ = 0;  // fixed steps: how many multiples of the step have been passed
   bool event_due_ = false;
-  double step_size_ = 0.0;  // of the step in which an event is looked for
-  std::string trouble_;     // why that failed
+  struct Elsewhere {
+    ConstraintErrors errors;
+    Energies energies;
+  };
+  std::optional<Elsewhere> elsewhere_;  // where the last step was computed, if not here
+  double turned_ = 0.0;                 // since the instant was last evaluated here, at most
+  double step_size_ = 0.0;              // of the step in which an event is looked for
+  std::string trouble_;                 // why that failed
 
   double got_to_ = -1.0;        // the time from which on it must get on,
   long evaluations_there_ = 0;  // and how many evaluations there had been

@@ -1,47 +1,17 @@
 #include "linkwork/tree/energy.h"
 
-#include "linkwork/tree/link_rotation.h"
+#include "linkwork/tree/energy_recursions.h"
 
 namespace linkwork {
 
-namespace {
-
-/// The velocity of a joint with one axis, from the motions of its two sides.
-template <class S>
-S joint_velocity(const Tree& tree, const TreeWork<S>& work, int i) {
-  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-  Vec3<S> w = work[node.parent].w, v = work[node.parent].v;
-  link::motion_to_child(tree, work, i, w, v);
-  return node.kind == NodeKind::kPrismatic ? work[i].v.z() - v.z() : work[i].w.z() - w.z();
-}
-
-}  // namespace
-
 template <class S>
 S kinetic_energy(const Tree& tree, const TreeWork<S>& work) {
-  S energy(0);
-  for (int i = 1; i < tree.size(); ++i) {
-    const NodeWork<S>& a = work[i];
-    const Wrench<S> momentum = tree.nodes[static_cast<std::size_t>(i)].inertia.template apply<S>(a.w, a.v);
-    energy += S(0.5) * (momentum.n.dot(a.w) + momentum.f.dot(a.v));
-    if (const S rotor(tree.nodes[static_cast<std::size_t>(i)].armature); rotor != S(0)) {
-      const S rate = joint_velocity(tree, work, i);
-      energy += S(0.5) * rotor * rate * rate;
-    }
-  }
-  return energy;
+  return recursions::kinetic_energy(tree, work);
 }
 
 template <class S>
 S gravity_energy(const Tree& tree, const TreeWork<S>& work) {
-  const Vec3<S> g = tree.gravity.template cast<S>();
-  S energy(0);
-  for (int i = 1; i < tree.size(); ++i) {
-    const RigidInertia& inertia = tree.nodes[static_cast<std::size_t>(i)].inertia;
-    const Pose<S>& X = work.X_WN[static_cast<std::size_t>(i)];
-    energy -= g.dot(S(inertia.mass) * X.p + X.R * inertia.h.template cast<S>());
-  }
-  return energy;
+  return recursions::gravity_energy(tree, work);
 }
 
 template <class S>

@@ -4,7 +4,8 @@
 
 namespace linkwork {
 
-/// Changes of axes between a node and its parent. For one-dof nodes R = Rz(gamma) Rx(alpha) Rz(theta), factor by factor.
+/// Changes of axes between a node and its parent. For one-dof nodes R = Rz(gamma) Rx(alpha) Rz(theta), factor by factor. Trees
+/// are Tree or LaneTree, numbers S those of their work.
 namespace link {
 
 /// A copy number by number. As a block it would be loaded in wider pieces than the numbers have just been stored in, and the
@@ -83,8 +84,8 @@ struct Turn {
 };
 
 /// Vectors of one-dof nodes, several at a time. The turn is a NodeWork or a Turn.
-template <template <class> class T, class S, class... V>
-inline void to_parent(const Node& node, const T<S>& turn, V&... a) {
+template <class N, template <class> class T, class S, class... V>
+inline void to_parent(const N& node, const T<S>& turn, V&... a) {
   (turn_z(turn.cq, turn.sq, a), ...);
   if (node.right_angle)
     (quarter_turn_x(S(node.sa), a), ...);
@@ -93,8 +94,8 @@ inline void to_parent(const Node& node, const T<S>& turn, V&... a) {
   if (node.has_gamma) (turn_z(S(node.cg), S(node.sg), a), ...);
 }
 
-template <class S, class... V>
-inline void to_child(const Node& node, const NodeWork<S>& work, V&... a) {
+template <class N, class S, class... V>
+inline void to_child(const N& node, const NodeWork<S>& work, V&... a) {
   if (node.has_gamma) (turn_z(S(node.cg), S(-node.sg), a), ...);
   if (node.right_angle)
     (quarter_turn_x(S(-node.sa), a), ...);
@@ -111,8 +112,8 @@ inline void turn_z(S c, S s, ArticulatedInertia<S>& A) {
 }
 
 /// Rotation of an articulated inertia into the parent's axes (one-dof nodes).
-template <class S>
-inline void inertia_to_parent(const Node& node, const NodeWork<S>& work, ArticulatedInertia<S>& A) {
+template <class N, class S>
+inline void inertia_to_parent(const N& node, const NodeWork<S>& work, ArticulatedInertia<S>& A) {
   turn_z(work.cq, work.sq, A);
   if (node.has_alpha) {
     turn_x(S(node.ca), S(node.sa), A.I);
@@ -146,8 +147,8 @@ inline void turn_z(S c, S s, HingedInertia<S>& A) {
 }
 
 /// Rotation of a hinged inertia into the parent's axes.
-template <class S>
-inline ArticulatedInertia<S> inertia_to_parent(const Node& node, const NodeWork<S>& work, HingedInertia<S>& A) {
+template <class N, class S>
+inline ArticulatedInertia<S> inertia_to_parent(const N& node, const NodeWork<S>& work, HingedInertia<S>& A) {
   turn_z(work.cq, work.sq, A);
   ArticulatedInertia<S> B;
   if (node.right_angle) {
@@ -202,18 +203,18 @@ template <class S>
 }
 
 /// For any kind of node.
-template <class S, class... V>
-inline void axes_to_parent(const Tree& tree, const TreeWork<S>& work, int i, V&... a) {
-  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+template <class T, class S, class... V>
+inline void axes_to_parent(const T& tree, const TreeWork<S>& work, int i, V&... a) {
+  const auto& node = tree.nodes[static_cast<std::size_t>(i)];
   if (velocity_count(node.kind) == 1)
     to_parent(node, work[i], a...);
   else
     ((a = (work.block(i).R * a).eval()), ...);
 }
 
-template <class S, class... V>
-inline void axes_to_child(const Tree& tree, const TreeWork<S>& work, int i, V&... a) {
-  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+template <class T, class S, class... V>
+inline void axes_to_child(const T& tree, const TreeWork<S>& work, int i, V&... a) {
+  const auto& node = tree.nodes[static_cast<std::size_t>(i)];
   if (velocity_count(node.kind) == 1)
     to_child(node, work[i], a...);
   else
@@ -221,10 +222,10 @@ inline void axes_to_child(const Tree& tree, const TreeWork<S>& work, int i, V&..
 }
 
 /// Adds an articulated inertia of node i to that of its parent.
-template <class S>
-inline void add_seen_from_parent(const Tree& tree, const TreeWork<S>& work, int i, ArticulatedInertia<S> A,
+template <class T, class S>
+inline void add_seen_from_parent(const T& tree, const TreeWork<S>& work, int i, ArticulatedInertia<S> A,
                                  ArticulatedInertia<S>& sum) {
-  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  const auto& node = tree.nodes[static_cast<std::size_t>(i)];
   if (velocity_count(node.kind) == 1) {
     inertia_to_parent(node, work[i], A);
   } else {
@@ -236,21 +237,21 @@ inline void add_seen_from_parent(const Tree& tree, const TreeWork<S>& work, int 
   add_shifted(work[i].p, A, sum);
 }
 
-template <class S>
-inline void add_to_parent(const Tree& tree, TreeWork<S>& work, int i, const ArticulatedInertia<S>& A) {
+template <class T, class S>
+inline void add_to_parent(const T& tree, TreeWork<S>& work, int i, const ArticulatedInertia<S>& A) {
   add_seen_from_parent(tree, work, i, A, work[tree.nodes[static_cast<std::size_t>(i)].parent].IA);
 }
 
 /// A wrench in node i's frame, expressed in its parent's.
-template <class S>
-inline void wrench_to_parent(const Tree& tree, const TreeWork<S>& work, int i, Vec3<S>& n, Vec3<S>& f) {
+template <class T, class S>
+inline void wrench_to_parent(const T& tree, const TreeWork<S>& work, int i, Vec3<S>& n, Vec3<S>& f) {
   axes_to_parent(tree, work, i, n, f);
   n += work[i].p.cross(f);
 }
 
 /// A motion vector of the parent's frame, seen at node i.
-template <class S>
-inline void motion_to_child(const Tree& tree, const TreeWork<S>& work, int i, Vec3<S>& w, Vec3<S>& v) {
+template <class T, class S>
+inline void motion_to_child(const T& tree, const TreeWork<S>& work, int i, Vec3<S>& w, Vec3<S>& v) {
   v += w.cross(work[i].p);
   axes_to_child(tree, work, i, w, v);
 }
@@ -259,43 +260,46 @@ inline void motion_to_child(const Tree& tree, const TreeWork<S>& work, int i, Ve
 
 /// The joint's motion space: S v as a motion vector, and its transpose on a wrench. For one-dof nodes the vector S is
 /// (turn z, slide z).
-struct JointAxis {
-  double turn;
-  double slide;
+template <class C>
+struct JointAxisOf {
+  C turn;
+  C slide;
 };
+using JointAxis = JointAxisOf<double>;
 
-inline JointAxis joint_axis(const Node& node) {
+template <class N>
+inline auto joint_axis(const N& node) -> JointAxisOf<decltype(node.pitch)> {
   if (node.kind == NodeKind::kRevolute) return {1.0, 0.0};
   if (node.kind == NodeKind::kPrismatic) return {0.0, 1.0};
   return {1.0, node.pitch};
 }
 
 /// Generalized force of a wrench on node i: S' F, written to out[0..nv).
-template <class S>
-inline void joint_force(const Tree& tree, const TreeWork<S>& work, int i, const Vec3<S>& n, const Vec3<S>& f, S* out) {
-  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+template <class T, class S>
+inline void joint_force(const T& tree, const TreeWork<S>& work, int i, const Vec3<S>& n, const Vec3<S>& f, S* out) {
+  const auto& node = tree.nodes[static_cast<std::size_t>(i)];
   if (node.kind == NodeKind::kSpherical) {
     Eigen::Map<Vec3<S>>{out} = n;
   } else if (node.kind == NodeKind::kFree) {
     Eigen::Map<Vec3<S>>{out} = work.block(i).Rq * f;
     Eigen::Map<Vec3<S>>{out + 3} = n;
   } else {
-    const JointAxis axis = joint_axis(node);
+    const auto axis = joint_axis(node);
     out[0] = axis.turn * n.z() + axis.slide * f.z();
   }
 }
 
 /// Adds S x to a motion vector of node i.
-template <class S>
-inline void add_joint_motion(const Tree& tree, const TreeWork<S>& work, int i, const S* x, Vec3<S>& w, Vec3<S>& v) {
-  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+template <class T, class S>
+inline void add_joint_motion(const T& tree, const TreeWork<S>& work, int i, const S* x, Vec3<S>& w, Vec3<S>& v) {
+  const auto& node = tree.nodes[static_cast<std::size_t>(i)];
   if (node.kind == NodeKind::kSpherical) {
     w += Eigen::Map<const Vec3<S>>(x);
   } else if (node.kind == NodeKind::kFree) {
     v += work.block(i).Rq.transpose() * Eigen::Map<const Vec3<S>>(x);
     w += Eigen::Map<const Vec3<S>>(x + 3);
   } else {
-    const JointAxis axis = joint_axis(node);
+    const auto axis = joint_axis(node);
     w.z() += axis.turn * x[0];
     v.z() += axis.slide * x[0];
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "linkwork/spatial/lanes.h"
 #include "linkwork/tree/tree_work.h"
 
 namespace linkwork {
@@ -45,21 +46,27 @@ inline void move(const NodeWork<S>& parent, NodeWork<S>& a, S rate) {
 }
 
 /// The wrench that the bias motion needs.
-template <class S>
-inline void need_wrench(const Node& node, NodeWork<S>& a) {
+template <class N, class S>
+inline void need_wrench(const N& node, NodeWork<S>& a) {
   const S m(node.inertia.mass), hx(node.inertia.h.x()), hy(node.inertia.h.y()), ww = a.w.z() * a.w.z();
   a.n = {S(0), S(0), hx * a.ap.y() - hy * a.ap.x()};
   a.f = {m * a.ap.x() - ww * hx, m * a.ap.y() - ww * hy, S(0)};
 }
 
-/// Factors the joint's own inertia, U and D; false, and nothing done, if there is none. What is not planar on it, slides say, has
-/// left its inertia in I.xx and I.yy as well.
-template <class S>
-inline bool factor(const Node& node, NodeWork<S>& a) {
-  if (!(a.IA.I.zz > S(kMassless) * (S(node.usual_inertia) + a.IA.I.xx + a.IA.I.yy))) return false;
-  a.Uw.z() = a.IA.I.zz;
+/// Factors the joint's own inertia, U and D; false, and nothing done, if there is none: of lanes, those that have none become
+/// NaN. What is not planar on it, slides say, has left its inertia in I.xx and I.yy as well.
+template <class N, class S>
+inline bool factor(const N& node, NodeWork<S>& a) {
+  const S D = a.IA.I.zz;
+  const auto is_enough = D > S(kMassless) * (S(node.usual_inertia) + a.IA.I.xx + a.IA.I.yy);
+  if constexpr (!kIsLanes<S>)
+    if (!is_enough) return false;
+  a.Uw.z() = D;
   a.Uf.x() = a.IA.H(2, 0), a.Uf.y() = a.IA.H(2, 1);
-  a.Dinv = S(1) / a.IA.I.zz;
+  if constexpr (kIsLanes<S>)
+    a.Dinv = select(is_enough, S(1) / D, S(kNoNumber));
+  else
+    a.Dinv = S(1) / D;
   return true;
 }
 

@@ -2,28 +2,11 @@
 
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/link_rotation.h"
-#include "linkwork/tree/planar.h"
+#include "linkwork/tree/rnea_recursions.h"
 
 namespace linkwork {
 
 namespace {
-
-template <class S>
-inline void subtract_applied(TreeWork<S>& work, int i) {
-  if (!work.any_applied) return;
-  work[i].n -= work.applied[static_cast<std::size_t>(i)].n;
-  work[i].f -= work.applied[static_cast<std::size_t>(i)].f;
-}
-
-/// Sets n, f of node i to the wrench it needs, for accelerations that may go beyond those at vdot = 0, less the applied one.
-template <class S>
-[[gnu::flatten]] inline void need_wrench(const Tree& tree, TreeWork<S>& work, int i, const Vec3<S>& w, const Vec3<S>& aw,
-                                         const Vec3<S>& ap) {
-  NodeWork<S>& a = work[i];
-  const Wrench<S> F = tree.nodes[static_cast<std::size_t>(i)].inertia.template needed<S>(w, aw, ap);
-  a.n = F.n, a.f = F.f;
-  subtract_applied(work, i);
-}
 
 template <class S>
 void add_armatures(const Tree& tree, const S* x, VecX<S>& tau) {
@@ -50,15 +33,7 @@ void collect_joint_forces(const Tree& tree, TreeWork<S>& work, VecX<S>& tau) {
 
 template <class S>
 void update_bias_wrenches(const Tree& tree, TreeWork<S>& work) {
-  for (int i = 1; i < tree.size(); ++i) {
-    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    if (node.planar) {
-      planar::need_wrench(node, work[i]);
-      subtract_applied(work, i);
-    } else {
-      need_wrench<S>(tree, work, i, work[i].w, work[i].aw, work[i].ap);
-    }
-  }
+  recursions::update_bias_wrenches(tree, work);
 }
 
 template <class S>
@@ -80,7 +55,7 @@ template <class S>
 void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S>& tau) {
   update_accelerations(tree, vdot, work);
   for (int i = 1; i < tree.size(); ++i)
-    need_wrench<S>(tree, work, i, work[i].w, work[i].aw + work[i].dw, work[i].ap + work[i].dv);
+    recursions::need_wrench<S>(tree, work, i, work[i].w, work[i].aw + work[i].dw, work[i].ap + work[i].dv);
   collect_joint_forces(tree, work, tau);
   add_armatures(tree, vdot, tau);
 }
@@ -88,7 +63,7 @@ void inverse_dynamics(const Tree& tree, const S* vdot, TreeWork<S>& work, VecX<S
 template <class S>
 void momentum_change(const Tree& tree, const S* x, TreeWork<S>& work, VecX<S>& tau) {
   update_accelerations(tree, x, work);
-  for (int i = 1; i < tree.size(); ++i) need_wrench<S>(tree, work, i, Vec3<S>::Zero(), work[i].dw, work[i].dv);
+  for (int i = 1; i < tree.size(); ++i) recursions::need_wrench<S>(tree, work, i, Vec3<S>::Zero(), work[i].dw, work[i].dv);
   collect_joint_forces(tree, work, tau);
   add_armatures(tree, x, tau);
 }

@@ -164,7 +164,7 @@ class Batch:
     q: Array
     v: Array
     def __init__(self, model: Model, count: int, *, parameters: Mapping[str, ArrayLike] | None = None, threads: int | None = None,
-                 step: float | None = None, max_step: float | None = None, rtol: float | None = None, atol: float | None = None,
+                 lanes: bool = True, step: float | None = None, max_step: float | None = None, rtol: float | None = None, atol: float | None = None,
                  coordinates: str | None = None, formulation: str | None = None, stabilization: str | None = None,
                  integrator: str | None = None, glue: str | None = None) -> None: ...
     @property
@@ -179,6 +179,10 @@ class Batch:
     def columns(self) -> list[str]: ...
     @property
     def threads(self) -> int: ...
+    @property
+    def in_lanes(self) -> int: ...
+    @property
+    def obstacle_to_lanes(self) -> str: ...
     @property
     def t(self) -> Array: ...
     @property
@@ -333,7 +337,7 @@ def sensitivity(model: Model | _File, measures: str | Sequence[str], *, paramete
 def sweep(model: Model | _File, *, grid: Mapping[str, str | tuple[float, float, int]] | None = None,
           sample: Mapping[str, str | tuple[str, float, float]] | None = None, runs: int | None = None, sampling: str = "random",
           seed: int = 1, measures: str | Sequence[str] = ..., keep: str | Sequence[str] = ..., trajectories: bool = False,
-          threads: int | None = None, out: _File | None = None, restart: bool = False,
+          lanes: bool = True, threads: int | None = None, out: _File | None = None, restart: bool = False,
           progress: Callable[[int, int], Any] | None = None, end: float | None = None, step: float | None = None,
           max_step: float | None = None, rtol: float | None = None, atol: float | None = None, every: float | None = None,
           coordinates: str | None = None, formulation: str | None = None, stabilization: str | None = None,

@@ -114,14 +114,15 @@ class Sweep:
 
 
 def sweep(model, *, grid=None, sample=None, runs=None, sampling="random", seed=1, measures=(), keep=(), trajectories=False,
-          threads=None, out=None, restart=False, progress=None, end=None, step=None, max_step=None, rtol=None, atol=None,
+          lanes=True, threads=None, out=None, restart=False, progress=None, end=None, step=None, max_step=None, rtol=None, atol=None,
           every=None, coordinates=None, formulation=None, stabilization=None, integrator=None, glue=None, columns=None):
     """Runs a model many times with other parameters, as 'linkwork sweep' does: see Sweep.
 
     `grid` has ranges of parameters (from, to, count); `sample` distributions, "normal(m,s)", "uniform(a,b)" or "lognormal(m,s)",
     of which `runs` samples are drawn. `measures` are texts such as "tip=max(p.tip.x)"; `keep` columns of every run. Other options
     are those of run(). Files are written only if `out`, a folder, is given: a sweep that was stopped goes on there.
-    `progress(done, runs)` is called after each run.
+    `progress(done, runs)` is called after each run. Where they can be, runs are computed four at a time, which rounds otherwise than
+    run() does; with `lanes=False` they have its bits.
 
     >>> import linkwork as lw
     >>> s = lw.sweep("four_bar", sample={"torque": "normal(6, 0.5)"}, runs=4, sampling="sobol", measures="final(q.theta)", end=0.2)
@@ -132,7 +133,7 @@ def sweep(model, *, grid=None, sample=None, runs=None, sampling="random", seed=1
     request = {"grids": [_grid(name, values) for name, values in (grid or {}).items()],
                "samples": [_sample(name, values) for name, values in (sample or {}).items()],
                "runs": runs, "sampling": sampling, "seed": seed, "measures": _texts(measures), "keep": _names(keep),
-               "trajectories": trajectories, "threads": _threads(threads)}
+               "trajectories": trajectories, "lanes": lanes, "threads": _threads(threads)}
     mechanism = _model(model)._mechanism
 
     def made(folder, with_page):
@@ -184,8 +185,9 @@ def optimize(model, *, over, minimize=None, maximize=None, fit=None, fit_columns
 class Batch(_core.Batch):
     """Many instances of a model that are stepped together on all processors: arrays of shape (n, ...).
 
-    Each moves as a Simulation of its own would, to the last bit. `parameters` has a value for each instance; `u` is an array to
-    write into, in which NaN leaves an input to the model. An instance that fails stays where it was: see `live` and `status`.
+    Each moves as a Simulation of its own would: to rounding, or, with `lanes=False`, which takes longer, to the last bit. `parameters`
+    has a value for each instance; `u` is an array to write into, in which NaN leaves an input to the model. An instance that fails
+    stays where it was: see `live` and `status`.
 
     >>> import linkwork as lw
     >>> import numpy as np
@@ -195,11 +197,11 @@ class Batch(_core.Batch):
     ((8, 1), 0.1, True)
     """
 
-    def __init__(self, model, count, *, parameters=None, threads=None, **options):
+    def __init__(self, model, count, *, parameters=None, threads=None, lanes=True, **options):
         if not isinstance(model, Model):
             raise TypeError(f"a Batch takes a Model, not {type(model).__name__}")
         values = {name: np.broadcast_to(np.asarray(each, dtype=float), (count,)).tolist() for name, each in (parameters or {}).items()}
-        super().__init__(model._mechanism, count, values, _options(options), _threads(threads))
+        super().__init__(model._mechanism, count, values, _options(options), _threads(threads), lanes)
         self._model = model
 
     @property

@@ -40,6 +40,7 @@ SweepRequest sweep_request(const py::dict& given) {
   take(given, "grids", request.grids), take(given, "samples", request.samples), take(given, "sampling", request.sampling);
   take(given, "runs", request.runs), take(given, "seed", request.seed), take(given, "measures", request.measures);
   take(given, "keep", request.keep), take(given, "trajectories", request.trajectories), take(given, "threads", request.threads);
+  take(given, "lanes", request.lanes);
   return request;
 }
 
@@ -111,11 +112,11 @@ py::object optimized(const Mechanism& model, const py::dict& given, const py::di
 class LiveBatch {
  public:
   LiveBatch(const Mechanism& model, int count, const std::map<std::string, std::vector<double>>& parameters,
-            const py::dict& given, int threads) {
+            const py::dict& given, int threads, bool lanes) {
     const RunOptions options = run_options(given);
     const Batch::InstanceParameters each(parameters.begin(), parameters.end());
     const py::gil_scoped_release unlocked;
-    batch_ = std::make_unique<Batch>(model, count, each, options, threads);
+    batch_ = std::make_unique<Batch>(model, count, each, options, threads, lanes);
   }
 
   Batch& batch() const {
@@ -189,10 +190,16 @@ py::array view(const py::object& owner, std::span<const double> data, std::size_
 void bind_batch(py::module_& module) {
   const auto rows = [](const Batch& batch) { return static_cast<std::size_t>(batch.size()); };
   py::class_<LiveBatch>(module, "Batch")
-      .def(py::init<const Mechanism&, int, const std::map<std::string, std::vector<double>>&, const py::dict&, int>())
+      .def(py::init<const Mechanism&, int, const std::map<std::string, std::vector<double>>&, const py::dict&, int, bool>())
       .def("__len__", [](const LiveBatch& live) { return live.batch().size(); })
       .def_property_readonly(
           "threads", [](const LiveBatch& live) { return live.batch().threads(); }, "How many share the work.")
+      .def_property_readonly(
+          "in_lanes", [](const LiveBatch& live) { return live.batch().in_lanes(); },
+          "How many instances are computed four at a time, in the lanes of the processor's vectors.")
+      .def_property_readonly(
+          "obstacle_to_lanes", [](const LiveBatch& live) { return live.batch().obstacle_to_lanes(); },
+          "Why instances are computed one by one; '' if none is.")
       .def("_names",
            [](const LiveBatch& live) {
              return py::make_tuple(live.batch().positions(), live.batch().velocities(), live.batch().inputs());

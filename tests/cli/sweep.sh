@@ -17,11 +17,13 @@ for file in sweep.csv sweep.json kept.csv sweep.html; do
   cmp "out/four-bar-sweep/$file" "three/$file" || fail "$file differs on three threads"
 done
 
-# A row is what 'linkwork run --set' gives with its numbers, to the last bit.
+# A row is what 'linkwork run --set' gives with its numbers: to the last bit without lanes, to rounding with them.
+expect 0 '9 runs' "${sweep[@]}" --no-lanes --out each
+grep -q '"lanes": "one by one: it was asked for so"' each/sweep.json || fail 'nothing is said of lanes'
 python3 - "$LINKWORK" <<'END_OF_PYTHON'
 import csv, json, subprocess, sys
 
-rows = list(csv.DictReader(open("three/sweep.csv", newline="")))
+rows = list(csv.DictReader(open("each/sweep.csv", newline="")))
 assert list(rows[0]) == ["run", "torque", "l1", "status", "swing", "late", "constraint_error", "energy_drift"], list(rows[0])
 assert [row["run"] for row in rows] == [str(i) for i in range(1, 10)] and all(row["status"] == "done" for row in rows)
 assert all(row["late"] == "" for row in rows)
@@ -31,18 +33,23 @@ subprocess.run([sys.argv[1], "run", "four_bar", "--end", "0.2", "--set", f"torqu
 alone = list(csv.DictReader(open("alone/trajectory.csv", newline="")))
 phi = [float(line["q.phi"]) for line in alone]
 assert float(row["swing"]) == max(phi) - min(phi)
-kept = [line for line in csv.DictReader(open("three/kept.csv", newline="")) if line["run"] == row["run"]]
+kept = [line for line in csv.DictReader(open("each/kept.csv", newline="")) if line["run"] == row["run"]]
 assert [(line["t"], line["q.theta"], line["energy.total"]) for line in kept] == \
        [(line["t"], line["q.theta"], line["energy.total"]) for line in alone]
-summary, whole = json.load(open("alone/summary.json")), json.load(open("three/sweep.json"))
+summary, whole = json.load(open("alone/summary.json")), json.load(open("each/sweep.json"))
 assert float(row["energy_drift"]) == summary["energy_drift"]
 assert float(row["constraint_error"]) == summary["constraint_error"]["position_max"]
 assert whole["status"] == "done" and whole["runs"] == 9 and whole["failed"] == 0 and whole["seed"] == 1
 assert [each["name"] for each in whole["parameters"]] == ["torque", "l1"]
+for file, off in [("sweep.csv", 1e-12), ("kept.csv", 1e-12)]:
+    for one, other in zip(csv.DictReader(open(f"each/{file}", newline="")), csv.DictReader(open(f"three/{file}", newline=""))):
+        for name in one:
+            if name not in ("status", "late", "constraint_error", "energy_drift"):
+                assert abs(float(one[name]) - float(other[name])) <= off * (1 + abs(float(one[name]))), (file, name, one, other)
 END_OF_PYTHON
 
 # Whole runs, which 'linkwork report' takes.
-expect 0 '2 runs' "$LINKWORK" sweep four_bar --end 0.1 --grid torque=0:6:2 --trajectories --out whole
+expect 0 '2 runs' "$LINKWORK" sweep four_bar --end 0.1 --grid torque=0:6:2 --trajectories --no-lanes --out whole
 expect 0 '' "$LINKWORK" run four_bar --end 0.1 --set torque=6 --out single --quiet --no-report
 cmp whole/runs/000002/trajectory.csv single/trajectory.csv || fail 'the trajectory is another'
 expect 0 '' "$LINKWORK" report whole/runs/000001

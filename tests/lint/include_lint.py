@@ -20,6 +20,7 @@ LAYERS = [
     {"formulations", "stabilizations", "integrators"},
     {"switching"},
     {"simulation"},
+    {"lanes"},
     {"modules"},
     {"analysis"},
     {"fmi"},

@@ -12,13 +12,20 @@ import linkwork as lw
 
 def test_rows_are_single_runs_to_the_last_bit():
     s = lw.sweep("four_bar", grid={"torque": (0, 6, 3)}, sample={"l1": ("normal", 1, 0.02)}, runs=2, measures=["final(q.theta)"],
-                 keep="q.theta", end=0.2, threads=2)
+                 keep="q.theta", end=0.2, threads=2, lanes=False)
     assert len(s) == 6 and s.done.all() and s.parameters == ("torque", "l1")
     for i in (0, 3, 5):
         alone = lw.run(lw.Model.from_file("four_bar", torque=s["torque"][i], l1=s["l1"][i]), end=0.2)
         assert s["final(q.theta)"][i] == alone["q.theta"][-1]
         assert (s.kept[i]["q.theta"] == alone["q.theta"]).all() and (s.kept[i]["t"] == alone.t).all()
         assert s["energy_drift"][i] == alone.summary.energy_drift
+
+
+def test_rows_of_lanes_are_single_runs_to_rounding():
+    options = dict(grid={"torque": (0, 6, 7)}, measures=["final(q.theta)"], keep="q.theta", end=0.2)
+    s, alone = lw.sweep("four_bar", **options), lw.sweep("four_bar", lanes=False, **options)
+    assert np.allclose(s["final(q.theta)"], alone["final(q.theta)"], rtol=0, atol=1e-12)
+    assert all(np.allclose(a["q.theta"], b["q.theta"], rtol=0, atol=1e-12) for a, b in zip(s.kept, alone.kept))
 
 
 def test_failures_are_rows():
@@ -95,7 +102,11 @@ def test_what_does_not_converge_is_raised():
 def test_instances_are_simulations_to_the_last_bit():
     m = lw.Model.from_file("four_bar")
     torques = np.linspace(0, 6, 7)
-    b = lw.Batch(m, 7, parameters={"torque": torques}, step=1e-3, threads=2)
+    b = lw.Batch(m, 7, parameters={"torque": torques}, step=1e-3, threads=2, lanes=False)
+    together = lw.Batch(m, 7, parameters={"torque": torques}, step=1e-3, threads=2)
+    assert b.in_lanes == 0 and b.obstacle_to_lanes == "it was asked for so"
+    assert together.in_lanes == 7 and together.obstacle_to_lanes == "" or "AVX2" in together.obstacle_to_lanes
+    together.step(51)
     b.step(50)
     b.step()
     assert b.q.shape == (7, 3) and b.v.shape == (7, 3) and b.t.shape == (7,) and b.u.shape == (7, 0) and len(b) == 7
@@ -104,6 +115,7 @@ def test_instances_are_simulations_to_the_last_bit():
         s.step(51)
         assert (b.q[i] == s.q).all() and (b.v[i] == s.v).all() and b.t[i] == s.t
         assert b["energy.total"][i] == s["energy.total"]
+    assert np.allclose(together.q, b.q, rtol=0, atol=1e-13) and np.allclose(together.v, b.v, rtol=0, atol=1e-12)
 
 
 def test_arrays_are_views():

@@ -77,6 +77,7 @@ TEST(Sweep, RunsAreThoseOfTheModelWithTheirParametersToTheLastBit) {
     request.measures = {"final(" + column + ")", "mean(energy.kinetic)"};
     request.keep = {column};
     request.threads = 3;
+    request.lanes = false;
     const SweepResults all = sweep(plain, request, {.end = 0.3});
     ASSERT_EQ(all.rows.size(), 3U);
     EXPECT_TRUE(all.completed);
@@ -88,6 +89,27 @@ TEST(Sweep, RunsAreThoseOfTheModelWithTheirParametersToTheLastBit) {
       EXPECT_EQ(row.run.constraint_error, alone.summary.position_error_max);
       ASSERT_EQ(row.run.kept.size(), 2 * alone.rows());
       for (std::size_t i = 0; i < alone.rows(); ++i) EXPECT_EQ(row.run.kept[2 * i + 1], alone.at(i, column));
+    }
+  }
+}
+
+TEST(Sweep, RunsInLanesAreThoseAloneToRounding) {
+  for (const auto& [name, grid] : {std::pair("four_bar", "torque=-2:6:6"), std::pair("rover", "sprung=2000:3000:6")}) {
+    SweepRequest request;
+    request.grids = {grid};
+    request.measures = {"max(energy.kinetic)", "final(energy.kinetic)"};
+    request.keep = {"q", "v"};
+    const Mechanism plain = load(model_file(name));
+    const SweepResults together = sweep(plain, request, {.end = 0.1});
+    request.lanes = false;
+    const SweepResults alone = sweep(plain, request, {.end = 0.1});
+    ASSERT_EQ(together.rows.size(), 6U);
+    for (std::size_t i = 0; i < together.rows.size(); ++i) {
+      const EnsembleRun &a = together.rows[i].run, &b = alone.rows[i].run;
+      EXPECT_EQ(a.status, "done");
+      ASSERT_EQ(a.kept.size(), b.kept.size());
+      for (std::size_t k = 0; k < a.kept.size(); ++k) EXPECT_NEAR(a.kept[k], b.kept[k], 1e-11 * (1.0 + std::abs(b.kept[k])));
+      for (std::size_t k = 0; k < 2; ++k) EXPECT_NEAR(a.measures[k], b.measures[k], 1e-11 * (1.0 + std::abs(b.measures[k])));
     }
   }
 }

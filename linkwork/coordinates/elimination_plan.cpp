@@ -1,12 +1,14 @@
+#include "linkwork/coordinates/elimination_plan.h"
+
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/coordinates/compounds.h"
 #include "linkwork/linalg/index.h"
+#include "linkwork/linalg/rank.h"
 
-/// What LoopElimination decides when it is made: the places of elimination, their order, and where all numbers stand.
 namespace linkwork {
 
 namespace {
@@ -40,29 +42,28 @@ int end_of(const Tree& tree, const ForceColumns& group) {
 
 }  // namespace
 
-LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds,
-                                 std::span<const ForceColumns> open)
-    : LoopElimination(tree, groups, compounds, open, true) {
+EliminationPlan EliminationPlan::best(const Tree& tree, std::span<const ForceColumns> closed, Compounds* compounds,
+                                      std::span<const ForceColumns> open) {
+  EliminationPlan plan(tree, closed, compounds, open, true);
   const auto floats = [&](const ForceColumns& group) { return end_of(tree, group) != group.root(); };
-  if (std::ranges::none_of(groups, floats)) return;
-  LoopElimination all_at_ground(tree, groups, compounds, open, false);
-  if (all_at_ground.work_ < work_) *this = std::move(all_at_ground);
+  if (std::ranges::none_of(closed, floats)) return plan;
+  EliminationPlan all_at_ground(tree, closed, compounds, open, false);
+  return all_at_ground.work_ < plan.work_ ? all_at_ground : plan;
 }
 
-LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> closed, Compounds* compounds,
+EliminationPlan::EliminationPlan(const Tree& tree, std::span<const ForceColumns> closed, Compounds* compounds,
                                  std::span<const ForceColumns> open, bool early)
-    : compounds_(compounds), closed_(static_cast<int>(closed.size())), stations_(tree.nodes.size()) {
+    : compounds_(compounds), closed_(static_cast<int>(closed.size())), stations_(tree.nodes.size()), dofs_(tree.nv) {
   std::vector<ForceColumns> groups(closed.begin(), closed.end());
   groups.insert(groups.end(), open.begin(), open.end());
   const int count = static_cast<int>(groups.size());
   std::vector<std::map<int, int>> K_of(groups.size());  // by group: node -> first wrench
   std::vector<std::set<int>> present(tree.nodes.size());
   std::vector<std::vector<int>> ending(tree.nodes.size());
-  int rows = 0, wrenches = 0, diagonal = 0;
   const auto appear = [&](int g, int node) {
-    const auto [entry, added] = K_of[at(g)].try_emplace(node, wrenches);
+    const auto [entry, added] = K_of[at(g)].try_emplace(node, wrenches_);
     if (added) {
-      wrenches += groups[at(g)].working();
+      wrenches_ += groups[at(g)].working();
       present[at(node)].insert(g);
     }
     return entry->second;
@@ -72,24 +73,14 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
     const int m = columns.working();
     const bool is_open = g >= closed_, is_embedded = !is_open && compounds_ && compounds_->embeds(g);
     const int end = is_open ? 0 : is_embedded ? -1 : early ? end_of(tree, columns) : columns.root();
-    groups_.push_back({m,
-                       rows,
-                       rows + columns.columns(),
-                       end,
-                       -1,
-                       diagonal,
-                       is_embedded ? 0.0 : reach_of(tree, columns),
-                       0.0,
-                       0.0,
-                       0.0,
-                       {},
-                       {}});
-    rows += columns.columns();
+    groups_.push_back(
+        {m, rows_, rows_ + columns.columns(), end, -1, diagonals_, is_embedded ? 0.0 : reach_of(tree, columns), {}, {}});
+    rows_ += columns.columns();
     if (is_embedded) continue;
     for (int node : columns.way()) appear(g, node);
     if (end != 0) groups_.back().K = appear(g, end);
     if (!is_open) ending[at(end)].push_back(g);
-    diagonal += m * m;
+    diagonals_ += m * m;
     for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s)
       if (const auto found = K_of[at(g)].find(columns.seed_nodes()[s]); found != K_of[at(g)].end())
         seeds_.push_back({g, static_cast<int>(s), found->second, false});
@@ -99,10 +90,10 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
   // from then on, and act on the node. Groups that pass a joint together are coupled as well.
   std::vector<std::set<int>> neighbours(groups.size());
   std::map<std::pair<int, int>, int> values_of;  // (later, earlier) -> Lambda_
-  int values = diagonal;
+  values_ = diagonals_;
   const auto coupling_of = [&](int later, int earlier) {
-    const auto [entry, added] = values_of.try_emplace({later, earlier}, values);
-    if (added) values += groups_[at(later)].columns * groups_[at(earlier)].columns;
+    const auto [entry, added] = values_of.try_emplace({later, earlier}, values_);
+    if (added) values_ += groups_[at(later)].columns * groups_[at(earlier)].columns;
     return entry->second;
   };
   std::vector<int> rank_in_order(groups.size(), -1);
@@ -156,7 +147,6 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
     for (const Later& later : group.later) beyond += groups_[at(later.group)].columns;
     costs_[at(g)] = kPerGroup + group.columns * (kPerRow + (group.K < 0 ? 0.0 : kAtNode) + kEliminate * beyond * beyond);
   }
-  int numbers = 0;
   for (int node = 0; node < tree.size(); ++node) {
     Station& station = stations_[at(node)];
     station.first_passage = static_cast<int>(passages_.size());
@@ -171,10 +161,10 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
         if (component >= 0 && component < velocity_count(joint.kind))
           joint_seeds_.push_back({g, static_cast<int>(s), component, static_cast<int>(passages_.size())});
       }
-      passages_.push_back({g, m, K_of[at(g)].at(node), above == K_of[at(g)].end() ? -1 : above->second, false, numbers,
+      passages_.push_back({g, m, K_of[at(g)].at(node), above == K_of[at(g)].end() ? -1 : above->second, false, numbers_,
                            groups_[at(g)].first_row});
       costs_[at(g)] += m * (joint.planar ? kPassPlanar : velocity_count(joint.kind) == 1 ? kPass : kPassBlock);
-      numbers += m * velocity_count(joint.kind);
+      numbers_ += m * velocity_count(joint.kind);
     }
     station.last_passage = static_cast<int>(passages_.size());
     for (int a = station.first_passage; a < station.last_passage; ++a)
@@ -191,23 +181,12 @@ LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns>
     station.last_seed = static_cast<int>(joint_seeds_.size());
   }
 
-  K_.resize(at(wrenches));
   find_first_terms(tree);
-  u_.resize(at(numbers));
-  y_.resize(at(numbers));
-  Lambda_.resize(at(values));
-  scaled_.resize(at(values));
-  inverse_.resize(at(diagonal));
-  rhs_.resize(at(rows));
-  scale_.resize(at(rows));
-  dependent_.resize(at(rows), 1);
-  inconsistency_.resize(at(rows));
-  force_ = VecX<double>::Zero(tree.nv);
 }
 
-/// Sums in K_ begin with their first terms, those that have none before they are used with zero.
-void LoopElimination::find_first_terms(const Tree& tree) {
-  std::vector<char> begun(K_.size(), 0);
+/// Sums of wrenches begin with their first terms, those that have none before they are used with zero.
+void EliminationPlan::find_first_terms(const Tree& tree) {
+  std::vector<char> begun(at(wrenches_), 0);
   for (Seed& seed : seeds_) seed.first = !std::exchange(begun[at(seed.K)], 1);
   const auto clear = [&](int K, int columns) {
     if (K < 0 || std::exchange(begun[at(K)], 1)) return;

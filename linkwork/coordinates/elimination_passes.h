@@ -1,0 +1,69 @@
+#pragma once
+
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "linkwork/coordinates/elimination_plan.h"
+#include "linkwork/linalg/rank.h"
+
+namespace linkwork {
+
+/// Of lanes: those whose rows are not all independent have a `weakest` of 0, and no result.
+template <class S>
+struct FullRank {
+  S weakest = S(1);
+};
+
+/// The passes of LoopElimination over a tree of type T, in numbers S, with groups of columns of type C. Defined in
+/// elimination_recursions.h.
+template <class S, class T, class C>
+class EliminationPasses : public EliminationPlan {
+ public:
+  explicit EliminationPasses(const EliminationPlan& plan);
+  /// For lanes, each of which has its own.
+  void set_reach(int group, const S& reach) { reach_[static_cast<std::size_t>(group)] = reach; }
+
+  /// See LoopElimination.
+  void inward(const T& tree, TreeWork<S>& work, std::span<const C> groups, const VecX<S>& b, std::span<const C> open = {});
+  void inward_unforced(const T& tree, TreeWork<S>& work, std::span<const C> groups, const VecX<S>& b,
+                       std::span<const C> open = {});
+  void outward(const T& tree, TreeWork<S>& work, VecX<S>& vdot, VecX<S>& lambda);
+  void subtract_rates(const TreeWork<S>& work, std::span<const C> groups, const VecX<S>& vdot, VecX<S>& x,
+                      VecX<S>* size = nullptr) const;
+
+  using RankFound = std::conditional_t<std::is_same_v<S, double>, Rank, FullRank<S>>;
+  const RankFound& rank() const { return rank_; }
+
+ protected:
+  using W = Wrench<S>;
+  struct Sums {
+    S turning, sliding, seeded;  // of D^-1 along a group's way, for the scale of rank decisions
+  };
+
+  void start(std::span<const C> groups, const VecX<S>& b, std::span<const C> open);
+  void pass(const T& tree, TreeWork<S>& work, std::span<const C> groups, int node);
+  void pass_all(const T& tree, TreeWork<S>& work, std::span<const C> groups, int node);
+  template <class N>
+  void pass_axis(const N& node, const NodeWork<S>& a, const S& u_joint, const Passage& passage, bool seeded);
+  void pass_planar(const NodeWork<S>& a, const S& u_joint, const Passage& passage, bool seeded);
+  void pass_block(const T& tree, const TreeWork<S>& work, int node, const Passage& passage);
+  template <class N>
+  void add_multipliers(const N& node, const Station& station, const S* lambda);
+  void eliminate(int group, std::span<const C> groups, TreeWork<S>& work);
+  void recover(int group, const TreeWork<S>& work, VecX<S>& lambda);
+  void scale_rows(int group, const C& columns);
+
+  std::vector<S> reach_;  // by group
+  std::vector<Sums> sums_;
+  std::vector<W> K_;
+  std::vector<S> u_, y_;
+  std::vector<S> Lambda_, scaled_, inverse_;
+  std::vector<S> rhs_, scale_;
+  VecX<S> force_;
+  std::vector<char> dependent_;        // not of lanes
+  std::vector<double> inconsistency_;  // likewise
+  RankFound rank_;
+};
+
+}  // namespace linkwork
