@@ -19,6 +19,7 @@
 #include "linkwork/modules/model_run.h"
 #include "linkwork/simulation/design_fit.h"
 #include "linkwork/transport/mpi_world.h"
+#include "linkwork/transport/text.h"
 #include "linkwork/version.h"
 
 namespace linkwork::cli {
@@ -132,22 +133,16 @@ Job read_job(const RunOptions& options, const Checkpoint* from, Inputs& inputs) 
   return job;
 }
 
-/// Which modules each rank has, in words.
+/// Which modules each rank has, in words. All ranks call it.
 std::vector<std::string> work_of_ranks(Workshop& workshop) {
   constexpr std::size_t kMost = 8;
-  const std::vector<int> leaves = workshop.tree().leaves();
-  std::vector<std::string> work;
-  for (int rank = 0; rank < workshop.transport().size(); ++rank) {
-    std::vector<std::string> names;
-    for (int leaf = workshop.placement().begin(rank); leaf < workshop.placement().end(rank); ++leaf)
-      names.push_back(workshop.plan().modules[static_cast<std::size_t>(leaves[static_cast<std::size_t>(leaf)])].name);
-    const std::size_t all = names.size();
-    names.resize(std::min(all, kMost));
-    work.push_back(all == 0 ? "no modules"
-                            : fmt::format("the module{} {}{}", all > 1 ? "s" : "", listed(names),
-                                          all > kMost ? fmt::format(" and {} more", all - kMost) : ""));
-  }
-  return work;
+  std::vector<std::string> names;
+  for (const WorkingModule& module : workshop.modules()) names.push_back(module.name);
+  const std::size_t all = names.size();
+  names.resize(std::min(all, kMost));
+  return gather_texts(workshop.transport(), all == 0 ? "no modules"
+                                                     : fmt::format("the module{} {}{}", all > 1 ? "s" : "", listed(names),
+                                                                   all > kMost ? fmt::format(" and {} more", all - kMost) : ""));
 }
 
 std::string advice_after_death(const Job& job) {
@@ -169,9 +164,9 @@ class Writing {
     });
     // Not before it is clear that there will be a run: a rank that refuses it has not died.
     const bool is_process = job_.options.settings.thread_count() == 1 || under_mpirun();
-    if (ready.modules != nullptr && is_process) {
+    if (ready.modules != nullptr) {
       const std::vector<std::string> work = work_of_ranks(ready.modules->workshop());
-      watch_ranks(ready.transport, work, advice_after_death(job_));
+      if (is_process) watch_ranks(ready.transport, work, advice_after_death(job_));
       if (const auto& seconds = job_.options.rank_timeout)
         watch_silence(ready.transport, parse_positive(*seconds, "--rank-timeout"), work, advice_after_death(job_));
     }

@@ -47,6 +47,7 @@ Spec chain(const Size& size) {
 Json measured(const Size& size, const AssemblyPlan& plan, Transport& transport, const char* kind) {
   auto system = std::make_unique<AssemblySystem>(plan, plan.settings.glue, transport);
   Workshop& workshop = system->workshop();
+  workshop.transport().count_busy_seconds();
   Simulation run(std::move(system));
   transport.wait_for_all();
   const auto before = std::chrono::steady_clock::now();

@@ -1,7 +1,8 @@
 // One run of a chain of modules on the ranks of a simulated cluster, or of mpirun: what a step takes, in the cluster's time, what
 // it sends, and how much memory a rank has. Prints a line of JSON. Every rank makes only its own modules, and none has the whole.
 //
-//   linkwork_bench_scale MODULES CELLS STEPS     3 CELLS + 1 bodies in a module
+//   linkwork_bench_scale MODULES CELLS STEPS [TREE]     3 CELLS + 1 bodies in a module; the glue's option 'tree', else its
+//   default
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -27,14 +28,14 @@ namespace {
 constexpr double kStep = 1e-4;  // s
 
 /// models/chain_modules.toml with three modules: a first one, one from the middle, and a last one.
-AssemblyPlan short_chain(int cells) {
+AssemblyPlan short_chain(int cells, double tree) {
   ReadOptions options;
   options.set = {{"n", "3"}, {"cells", std::to_string(cells)}};
   Spec spec = read_model_file(LINKWORK_SOURCE_DIR "/models/chain_modules.toml", options);
   spec.settings.step = kStep;
   spec.settings.end = spec.settings.output_every = 1e3;
   spec.settings.columns = {"energy"};
-  spec.settings.glue = {"hierarchical", {}, {}};
+  spec.settings.glue = {"hierarchical", {{"tree", tree}}, {}};
   InProcess alone;
   AssemblyPlan plan = plan_assembly(spec);
   start_together(plan, spec, alone);
@@ -43,8 +44,8 @@ AssemblyPlan short_chain(int cells) {
 }
 
 /// The same with as many modules as wanted, three at least, made when they are needed.
-AssemblyPlan chain(int modules, int cells) {
-  const auto base = std::make_shared<const AssemblyPlan>(short_chain(cells));
+AssemblyPlan chain(int modules, int cells, double tree) {
+  const auto base = std::make_shared<const AssemblyPlan>(short_chain(cells, tree));
   const double length = base->modules[1].start[0];  // of a module, by which the next begins further on
   AssemblyPlan plan;
   plan.name = base->name;
@@ -86,12 +87,12 @@ double seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-int run(int modules, int cells, int steps) {
+int run(int modules, int cells, int steps, double tree) {
   MpiWorld world;
   Transport& transport = world.transport();
   const double begun = seconds();
   Simulation simulation = [&] {
-    AssemblyPlan plan = chain(modules, cells);
+    AssemblyPlan plan = chain(modules, cells, tree);
     const Choice glue = plan.settings.glue;
     return Simulation(std::make_unique<AssemblySystem>(std::move(plan), glue, transport));
   }();
@@ -127,7 +128,7 @@ int run(int modules, int cells, int steps) {
                                {"modules", modules},
                                {"bodies", modules * (3 * cells + 1)},
                                {"steps", steps},
-                               {"scheme", "one exchange"},
+                               {"scheme", workshop.groups().scheme == Scheme::kTree ? "tree" : "one exchange"},
                                {"us_per_step", 1e6 * times[times.size() / 2]},
                                {"us_per_step_least", 1e6 * times.front()},
                                {"messages", messages},
@@ -145,8 +146,8 @@ int run(int modules, int cells, int steps) {
 
 int main(int argc, char** argv) {
   if (argc < 4 || std::atoi(argv[1]) < 3) {
-    std::fputs("usage: linkwork_bench_scale MODULES CELLS STEPS, with three modules or more\n", stderr);
+    std::fputs("usage: linkwork_bench_scale MODULES CELLS STEPS [TREE], with three modules or more\n", stderr);
     return 2;
   }
-  return linkwork::bench::run(std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]));
+  return linkwork::bench::run(std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? std::atof(argv[4]) : -1.0);
 }

@@ -45,14 +45,14 @@ def hosts(platform, ranks):
     return names
 
 
-def measured(program, platform, case):
+def measured(program, platform, case, tree):
     kind, ranks, modules, cells, steps = case
     with tempfile.TemporaryDirectory() as folder:
         hostfile = Path(folder) / "hosts"
         hostfile.write_text("\n".join(hosts(platform, ranks)) + "\n", encoding="utf-8")
         command = ["smpirun", "-np", str(ranks), "-platform", str(HERE / f"{platform}.xml"), "-hostfile", str(hostfile),
-                   "--cfg=smpi/host-speed:1Gf", "--cfg=smpi/test:0", "--cfg=smpi/cpu-threshold:1e-7", "--cfg=contexts/stack-size:1024",
-                   "--log=root.thres:error", str(program), str(modules), str(cells), str(steps)]
+                   "--cfg=smpi/host-speed:1Gf", "--cfg=smpi/test:0", "--cfg=smpi/cpu-threshold:1e-7", "--cfg=smpi/wtime:0", "--cfg=contexts/stack-size:1024",
+                   "--log=root.thres:error", str(program), str(modules), str(cells), str(steps), str(tree)]
         done = subprocess.run(command, env=dict(os.environ, LINKWORK_SIMULATED_RANKS=str(ranks)), cwd=folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
@@ -85,6 +85,7 @@ def main():
     parser.add_argument("--kinds", default="strong,weak")
     parser.add_argument("--most", type=int, default=HOSTS, help="ranks")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--tree", type=int, default=-1, choices=(-1, 0, 1), help="the option of the glue: how groups that span ranks are solved")
     options = parser.parse_args()
     rows = []
     for platform in options.platforms.split(","):
@@ -94,7 +95,7 @@ def main():
             if case[0] not in options.kinds.split(","):
                 continue
             repeat = options.repeat if case[1] <= 256 else 1  # minutes each
-            runs = sorted((measured(options.program, platform, case) for _ in range(repeat)), key=lambda run: run["us_per_step"])
+            runs = sorted((measured(options.program, platform, case, options.tree) for _ in range(repeat)), key=lambda run: run["us_per_step"])
             rows.append(runs[len(runs) // 2])
             row = judged(rows)[-1]
             print(f"{platform:9} {row['kind']:6} {row['ranks']:5} ranks {row['modules']:6} modules: {row['us_per_step']:9.1f} us per step, "

@@ -54,7 +54,12 @@ class Planner {
     plan_.inputs = spec_.inputs;
     plan_.starts_at_ports = remote_ != nullptr;
     for (std::size_t m = 0; m < parts_.size(); ++m) finish_module(m);
-    plan_.nest = nest(-1);
+    std::vector<std::vector<int>> inner_of(spec_.modules.size() + 1);
+    for (std::size_t m = 0; m < spec_.modules.size(); ++m) {
+      const int parent = spec_.modules[m].parent;
+      (parent < 0 ? inner_of.back() : inner_of[at(parent)]).push_back(static_cast<int>(m));
+    }
+    plan_.nest = nest(-1, inner_of);
     if (with_states_) add_states_module();
     if (!plan_.settings.tolerance_in_metres)  // until the whole is known
       plan_.settings.constraint_tolerance *= std::max(kShortestDistance, longest_distance(spec_));
@@ -498,12 +503,12 @@ class Planner {
     module.port_count = static_cast<int>(ports_[m].size());
   }
 
-  Nest nest(int holder) {
+  /// `inner_of`: the nests in each, of the whole last.
+  Nest nest(int holder, const std::vector<std::vector<int>>& inner_of) {
     Nest result;
     if (const auto own = module_of_nest_.find(holder); own != module_of_nest_.end()) result.modules.push_back(own->second);
-    for (std::size_t m = 0; m < spec_.modules.size(); ++m) {
-      if (spec_.modules[m].parent != holder) continue;
-      Nest inner = nest(static_cast<int>(m));
+    for (const int m : holder < 0 ? inner_of.back() : inner_of[at(holder)]) {
+      Nest inner = nest(m, inner_of);
       if (inner.nests.empty())
         result.modules.insert(result.modules.end(), inner.modules.begin(), inner.modules.end());
       else
@@ -552,20 +557,6 @@ double longest_distance(const Spec& spec) {
     for (const Vec3<double>& point : own) longest = std::max(longest, (point - from).norm());
   }
   return longest > 0.0 ? longest : 1.0;
-}
-
-std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
-  std::vector<std::pair<int, int>> pairs;
-  const auto add = [&](const PortRef& a, const PortRef& b) {
-    if (!a.is_ground() && !b.is_ground()) pairs.emplace_back(a.module, b.module);
-  };
-  for (const Connection& connection : connections) add(connection.a, connection.b);
-  for (const SpringLink& spring : springs) add(spring.a, spring.b);
-  for (const CouplingPlan& coupling : couplings)
-    for (std::size_t a = 0; a < coupling.ports.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b)
-        if (coupling.ports[a].module != coupling.ports[b].module) add(coupling.ports[b], coupling.ports[a]);
-  return pairs;
 }
 
 AssemblyPlan plan_assembly(const Spec& spec) {

@@ -48,8 +48,23 @@ struct AssemblyPlan {
   bool starts_at_ports = false;                  // modules begin each by itself, and are brought together at their ports
   std::shared_ptr<const Model> drawn = nullptr;  // what is here of a whole that nobody has; only the first rank has it
 
+  /// From so many ranks on, each keeps only its own part of the plan, if nothing asks for more: things that come and go, and
+  /// couplings, do.
+  int keeps_whole_below = 64;
+
   /// Pairs of modules with something between them.
   std::vector<std::pair<int, int>> joined() const;
+
+  /// Modules are numbered as they were in the whole plan.
+  int module_count() const { return is_whole() ? static_cast<int>(modules.size()) : whole_count_; }
+  bool is_whole() const { return whole_count_ < 0; }
+  const ModulePlan& module(int number) const;
+  /// Forgets the others.
+  void keep_modules(std::vector<int> numbers);
+
+ private:
+  std::vector<int> kept_;  // numbers of the modules that are left, in rising order
+  int whole_count_ = -1;   // -1: all are
 };
 
 /// The modules of a model file with the bodies of each; bodies of the file itself make a module of their own. Constraints and

@@ -13,6 +13,8 @@ namespace linkwork {
 
 namespace {
 
+constexpr std::size_t kEnergies = 3, kEndNumbers = 6;  // of a module, and of an end of a spring
+
 /// Where columns stand in a row: by group, torques after forces and powers after efforts.
 int place_of(const std::string& column) {
   const bool last = column.starts_with("torque.") || column.starts_with("power.");
@@ -27,70 +29,96 @@ AssemblyRows::AssemblyRows(Workshop& workshop, Glue& glue) {
   multipliers_ = choice.may_have(ColumnGroup::kMultipliers);
   reactions_ = choice.may_have(ColumnGroup::kReactions);
   efforts_ = choice.may_have(ColumnGroup::kEfforts);
+  const std::string own = own_columns(workshop, glue);
+  if (plan.is_whole()) {
+    lay_out(plan, gather_texts(workshop.transport(), own));
+    return;
+  }
+  std::string trouble;
+  const std::vector<std::string> texts = collect_texts(workshop.transport(), own);
+  if (workshop.rank() == 0) {
+    lay_out(plan, texts);
+    try {
+      choice.among(columns_);
+    } catch (const InputError& error) {
+      trouble = error.what();
+    }
+  }
+  trouble = gather_texts(workshop.transport(), trouble).front();
+  if (!trouble.empty()) throw InputError({}, trouble);
+}
+
+/// In the order of the output, for each part: what it is, its number in the plan, how many columns it has, and their names.
+std::string AssemblyRows::own_columns(Workshop& workshop, Glue& glue) {
+  const AssemblyPlan& plan = workshop.plan();
   std::string own;
-  for (const WorkingModule& module : workshop.modules()) {
-    own += fmt::format("{}\n", module.module->columns().size());
-    for (const std::string& column : module.module->columns()) own += column + "\n";
+  std::size_t numbers = workshop.rank() == 0 ? 1 : 0;
+  const auto add = [&](const char* what, std::size_t number, const std::vector<std::string>& columns, std::size_t more) {
+    own += fmt::format("{}\n{}\n{}\n", what, number, columns.size());
+    for (const std::string& column : columns) own += column + "\n";
+    numbers += columns.size() + more;
+  };
+  for (const WorkingModule& module : workshop.modules()) add("module", at(module.index), module.module->columns(), kEnergies);
+  for (const int c : workshop.groups().connections) {
+    const Connection& connection = plan.connections[at(c)];
+    std::vector<std::string> columns;
+    for (const std::string& row : connection.row_names())
+      if (multipliers_) columns.push_back(fmt::format("lambda.{}.{}", connection.name, row));
+    for (const char* const what : {"force", "torque"})
+      for (const char* const axis : {"x", "y", "z"})
+        if (reactions_) columns.push_back(fmt::format("{}.{}.{}", what, connection.name, axis));
+    add("connection", at(connection.number), columns, 0);
   }
+  for (const int s : workshop.groups().springs) add("spring", at(s), {}, 1);
+  for_each_end(workshop, [&](std::size_t s, bool is_b) { add(is_b ? "end b" : "end a", s, {}, kEndNumbers); });
   const Hierarchy* const coupled = glue.coupled();
-  for (std::size_t k = 0; k < plan.couplings.size(); ++k) {
-    if (!coupled->is_owner(k)) continue;
-    own += fmt::format("{}\n", coupled->couplings()[k]->columns().size());
-    for (const std::string& column : coupled->couplings()[k]->columns()) own += column + "\n";
-  }
+  for (std::size_t k = 0; k < plan.couplings.size(); ++k)
+    if (coupled->is_owner(k)) add("coupling", k, coupled->couplings()[k]->columns(), 1);
+  own_.assign(numbers, 0.0);
+  return own;
+}
+
+void AssemblyRows::lay_out(const AssemblyPlan& plan, const std::vector<std::string>& texts) {
   struct Entry {
-    int place, part;     // a connection or spring, or a module or coupling behind all of them
-    std::size_t number;  // in the output; 0: it is none, but follows from others
+    int place;                 // of its group of columns
+    std::pair<int, int> part;  // connections and springs, then modules, then couplings
+    std::size_t number;        // in the output; 0: it is none, but follows from others
     std::string name;
   };
   std::vector<Entry> entries;
-  const int connections = static_cast<int>(plan.connections.size());
-  const std::vector<int> leaves = workshop.tree().leaves();
-  const std::vector<std::string> texts = gather_texts(workshop.transport(), own);
-  std::size_t number = 1;  // the first says whether rank 0 objects
+  std::size_t number = 1;
   potential_numbers_.resize(plan.springs.size() + plan.couplings.size());
   springs_.resize(plan.springs.size());
-  for (int rank = 0; rank < workshop.transport().size(); ++rank) {
-    const std::vector<std::string> lines = lines_of(texts[at(rank)]);
-    std::size_t line = 0;
-    for (int leaf = workshop.placement().begin(rank); leaf < workshop.placement().end(rank); ++leaf) {
-      const auto count = std::stoul(lines[line++]);
+  bool joined = false;  // there are connections
+  for (const std::string& text : texts) {
+    const std::vector<std::string> lines = lines_of(text);
+    for (std::size_t line = 0; line < lines.size();) {
+      const std::string& what = lines[line];
+      const int part = std::stoi(lines[line + 1]);
+      const std::size_t count = std::stoul(lines[line + 2]);
+      line += 3;
+      const int kind = what == "module" ? 1 : what == "coupling" ? 2 : 0;
+      joined = joined || what == "connection";
       for (std::size_t c = 0; c < count; ++c, ++line)
-        entries.push_back({place_of(lines[line]), connections + leaves[at(leaf)], number++, lines[line]});
-      energy_numbers_.push_back(number);
-      number += 3;
-    }
-    for (int c = 0; c < connections; ++c) {
-      const Connection& connection = plan.connections[at(c)];
-      if (owner(workshop, connection.a, connection.b) != rank) continue;
-      const auto add = [&](const char* what, const std::string& component) {
-        entries.push_back(
-            {place_of(fmt::format("{}.", what)), c, number++, fmt::format("{}.{}.{}", what, connection.name, component)});
-      };
-      for (const std::string& row : connection.row_names())
-        if (multipliers_) add("lambda", row);
-      for (const char* const what : {"force", "torque"})
-        for (const char* const axis : {"x", "y", "z"})
-          if (reactions_) add(what, axis);
-    }
-    for (std::size_t s = 0; s < plan.springs.size(); ++s)
-      if (owner(workshop, plan.springs[s].a, plan.springs[s].b) == rank) potential_numbers_[s] = number++;
-    for_each_end(workshop, rank, [&](std::size_t s, bool is_b) {
-      (is_b ? springs_[s].b : springs_[s].a) = number;
-      number += 6;
-    });
-    for (std::size_t k = 0; k < plan.couplings.size(); ++k) {
-      if (coupled->owners()[k] != rank) continue;
-      const auto count = std::stoul(lines[line++]);
-      const int part = connections + static_cast<int>(plan.modules.size() + k);
-      for (std::size_t c = 0; c < count; ++c, ++line) entries.push_back({place_of(lines[line]), part, number++, lines[line]});
-      potential_numbers_[plan.springs.size() + k] = number++;
+        entries.push_back({place_of(lines[line]), {kind, part}, number++, lines[line]});
+      if (what == "module") {
+        energy_numbers_.push_back(number);
+        number += kEnergies;
+      } else if (what == "spring") {
+        potential_numbers_[at(part)] = number++;
+      } else if (what == "coupling") {
+        potential_numbers_[plan.springs.size() + at(part)] = number++;
+      } else if (what.starts_with("end")) {
+        (what == "end b" ? springs_[at(part)].b : springs_[at(part)].a) = number;
+        number += kEndNumbers;
+      }
     }
     output_ends_.push_back(static_cast<int>(number));
   }
+  // Springs stand with the first connection, or without any behind the first module.
   for (const SpringLink& spring : plan.springs)
     for (const char* const what : {"effort.", "power."})
-      if (efforts_) entries.push_back({place_of(what), 0, 0, what + spring.name});
+      if (efforts_) entries.push_back({place_of(what), {joined ? 0 : 1, 0}, 0, what + spring.name});
   output_.assign(number, 0.0);
   std::ranges::stable_sort(
       entries, [](const Entry& a, const Entry& b) { return std::pair(a.place, a.part) < std::pair(b.place, b.part); });
@@ -116,8 +144,11 @@ AssemblyRows::AssemblyRows(Workshop& workshop, Glue& glue) {
 
 Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& objects, std::vector<double>& row) {
   const AssemblyPlan& plan = workshop.plan();
-  if (workshop.rank() == 0) output_[0] = objects ? 1.0 : 0.0;
-  double* to = output_.data() + (workshop.rank() == 0 ? 1 : output_ends_[at(workshop.rank() - 1)]);
+  double stops = objects ? 1.0 : 0.0;
+  workshop.transport().broadcast({&stops, 1}, 0);
+  objects = stops != 0.0;
+  if (objects) return {};
+  double* to = own_.data() + (workshop.rank() == 0 ? 1 : 0);
   workshop.expect([](WorkingModule& module, std::size_t) { module.module->expect_record(module.Q); });
   for (WorkingModule& module : workshop.modules()) {
     const std::size_t count = module.module->columns().size();
@@ -126,17 +157,15 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
     const ModuleEnergy energy = module.module->energy();
     *to++ = energy.kinetic, *to++ = energy.potential, *to++ = energy.work;
   }
-  for (std::size_t c = 0; c < plan.connections.size(); ++c) {
-    const Connection& connection = plan.connections[c];
-    if (owner(workshop, connection.a, connection.b) != workshop.rank()) continue;
-    const ConnectionResult& result = glue.results()[c];
+  for (const int c : workshop.groups().connections) {
+    const Connection& connection = plan.connections[at(c)];
+    const ConnectionResult& result = glue.results()[at(c)];
     if (multipliers_) to = std::copy_n(result.lambda.begin(), connection.row_count(), to);
     if (!reactions_) continue;
     for (const Vec3<double>& reaction : {result.force, result.torque}) to = std::copy_n(reaction.data(), 3, to);
   }
-  for (std::size_t s = 0; s < plan.springs.size(); ++s)
-    if (owner(workshop, plan.springs[s].a, plan.springs[s].b) == workshop.rank()) *to++ = glue.spring_potentials()[s];
-  for_each_end(workshop, workshop.rank(), [&](std::size_t s, bool is_b) {
+  for (const int s : workshop.groups().springs) *to++ = glue.spring_potentials()[at(s)];
+  for_each_end(workshop, [&](std::size_t s, bool is_b) {
     const PortRef& port = is_b ? plan.springs[s].b : plan.springs[s].a;
     const PortMotion& motion = workshop.module(port.module).motion[at(port.port)];
     for (const Vec3<double>& x : {motion.p, motion.v}) to = std::copy_n(x.data(), 3, to);
@@ -151,11 +180,9 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
     to += count;
     *to++ = coupling.potential();
   }
-  workshop.transport().gather(output_, output_ends_);
-  objects = output_[0] != 0.0;
-  if (objects) return {};
-
+  workshop.transport().collect(own_, output_, output_ends_);
   row.resize(columns_.size());
+  if (workshop.rank() != 0) return {};
   row[0] = t;
   for (const auto& [column, number] : column_numbers_) row[column] = output_[number];
   if (efforts_) set_springs(plan, row);
@@ -171,15 +198,15 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
 }
 
 template <class Visit>
-void AssemblyRows::for_each_end(const Workshop& workshop, int rank, Visit visit) const {
+void AssemblyRows::for_each_end(const Workshop& workshop, Visit visit) const {
   const std::vector<SpringLink>& springs = workshop.plan().springs;
   for (std::size_t s = 0; efforts_ && s < springs.size(); ++s)
     for (const bool is_b : {false, true})
-      if (const PortRef& port = is_b ? springs[s].b : springs[s].a; !port.is_ground() && workshop.rank_of(port.module) == rank)
+      if (const PortRef& port = is_b ? springs[s].b : springs[s].a;
+          !port.is_ground() && workshop.rank_of(port.module) == workshop.rank())
         visit(s, is_b);
 }
 
-/// All ranks do the same with the same numbers.
 void AssemblyRows::set_springs(const AssemblyPlan& plan, std::vector<double>& row) const {
   const auto end_at = [&](std::size_t number, const Pose<double>& ground) -> std::pair<Vec3<double>, Vec3<double>> {
     if (number == 0) return {ground.p, Vec3<double>::Zero()};

@@ -7,6 +7,8 @@
 
 namespace linkwork {
 
+std::size_t AssemblySystem::part_count() const { return at(plan_.module_count()) + plan_.couplings.size() + (watch_ ? 1 : 0); }
+
 /// Every rank sends what its modules and couplings are at, bit by bit: which it is, then sizes and numbers of state and memory.
 void AssemblySystem::save(const Moment& now, SavedRun& saved) {
   spread(now.y, x_);
@@ -22,14 +24,17 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
     if (!glue_->coupled()->is_owner(k)) return;
-    own.push_back(static_cast<double>(plan_.modules.size() + k));
+    own.push_back(static_cast<double>(at(plan_.module_count()) + k));
     add(std::vector<double>{});
     add(coupling.memory());
   });
   const std::string bytes(reinterpret_cast<const char*>(own.data()), own.size() * sizeof(double));
-  saved.parts.resize(plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0));
+  saved.parts.resize(part_count());
   if (watch_) watch_->save(saved.switching, saved.parts.back().memory);
-  for (const std::string& text : gather_texts(transport_, bytes)) {
+  // A rank that has only its own part goes on with that.
+  std::vector<std::string> texts = plan_.is_whole() ? gather_texts(transport_, bytes) : collect_texts(transport_, bytes);
+  if (texts.empty()) texts = {bytes};
+  for (const std::string& text : texts) {
     std::vector<double> numbers(text.size() / sizeof(double));
     if (!text.empty()) std::memcpy(numbers.data(), text.data(), text.size());
     auto from = numbers.begin();
@@ -51,15 +56,15 @@ void AssemblySystem::save(const Moment& now, SavedRun& saved) {
 }
 
 bool AssemblySystem::accepts(const SavedRun& saved) {
-  bool fits = saved.parts.size() == plan_.modules.size() + plan_.couplings.size() + (watch_ ? 1 : 0) &&
-              saved.glue.size() >= glue_->memory().size() && saved.summary.modules.has_value();
+  bool fits = saved.parts.size() == part_count() && saved.glue.size() >= glue_->memory().size() &&
+              saved.summary.modules.has_value() && (!is_first_rank() || saved.row.size() == columns().size());
   for (std::size_t i = 0; fits && i < start_.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     const SavedPart& part = saved.parts[at(module.index)];
     fits = module.module->accepts(part.x) && part.memory.size() == module.module->memory().size();
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
-    fits = fits && saved.parts[plan_.modules.size() + k].memory.size() == coupling.memory().size();
+    fits = fits && saved.parts[at(plan_.module_count()) + k].memory.size() == coupling.memory().size();
   });
   fits = fits && (!watch_ || watch_->accepts(saved.switching, saved.parts.back().memory));
   const std::vector<std::string> answers = gather_texts(transport_, fits ? "" : "no");
@@ -87,8 +92,8 @@ Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& 
   glue_ = entry_.make(*workshop_, options_);
   tell_inputs();
   glue_->set_memory(saved.glue);
-  for_each_coupling(
-      [&](std::size_t k, Coupling& coupling) { coupling.set_memory(saved.parts[plan_.modules.size() + k].memory); });
+  const std::span<const SavedPart> of_couplings = std::span(saved.parts).subspan(static_cast<std::size_t>(plan_.module_count()));
+  for_each_coupling([&](std::size_t k, Coupling& coupling) { coupling.set_memory(of_couplings[k].memory); });
   if (watch_) watch_->restore(saved.switching, saved.parts.back().memory, saved.t);
   account_ = *saved.summary.modules;
   notes_ = saved.glue_notes;

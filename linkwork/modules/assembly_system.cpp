@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "linkwork/dynamics/integrator.h"
@@ -13,6 +14,8 @@
 #include "linkwork/model/settable_input.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/glues/catalog.h"
+#include "linkwork/modules/own_part.h"
+#include "linkwork/modules/scheme.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork {
@@ -24,6 +27,12 @@ namespace {
 constexpr double kVeryWeak = 1e-7, kWeaker = 1e-3;
 /// Steps whose iterations are kept for the summary.
 constexpr std::size_t kMostHistory = 1000;
+
+Placement placed_by_weight(const AssemblyPlan& plan, const std::vector<int>& leaves, int ranks) {
+  std::vector<double> cost;
+  for (const int module : leaves) cost.push_back(plan.modules[at(module)].weight);
+  return place(cost, ranks);
+}
 
 const GlueEntry& find_glue(const Choice& choice) {
   std::vector<CatalogInfo> infos;
@@ -75,11 +84,7 @@ AssemblySystem::AssemblySystem(AssemblyPlan plan, const Choice& glue, Transport&
                                  entry_.info.name, plan_.couplings.front().name),
                      "glue \"hierarchical\", or \"none\"");
   choose_integrator();
-  const bool nested = !options_.contains("nesting") || options_.at("nesting") != 0.0;
-  std::vector<double> weights;
-  for (const ModulePlan& module : plan_.modules) weights.push_back(module.weight);
-  tree_ = make_group_tree(plan_.nest, weights, plan_.joined(), !nested);
-  place_modules();
+  plan_modules();
   check_modules();
   glue_ = entry_.make(*workshop_, options_);
   rows_ = std::make_unique<AssemblyRows>(*workshop_, *glue_);
@@ -162,22 +167,51 @@ void AssemblySystem::check_metric() {
                        "the option mass=1");
 }
 
+/// Where modules and groups are. With many ranks each keeps its own part of the plan, before it hears of others: then there is no
+/// time at which all of them have the whole.
+void AssemblySystem::plan_modules() {
+  for (std::size_t c = 0; c < plan_.connections.size(); ++c) plan_.connections[c].number = static_cast<int>(c);
+  const auto option = [&](const char* name, double otherwise) { return options_.contains(name) ? options_.at(name) : otherwise; };
+  std::vector<double> weights;
+  for (const ModulePlan& module : plan_.modules) weights.push_back(module.weight);
+  const GroupTree tree = make_group_tree(plan_.nest, weights, plan_.joined(), option("nesting", 1.0) == 0.0);
+  leaves_ = tree.leaves();
+  const double is_tree = option("tree", -1.0);
+  const bool by_part = entry_.traits.needs_own_part_only && plan_.couplings.empty() && !plan_.watched && !plan_.starts_at_ports &&
+                       is_plain() && is_tree != 0.0 && transport_.size() >= plan_.keeps_whole_below;
+  if (by_part) {
+    const Placement placement = placed_by_weight(plan_, leaves_, transport_.size());
+    const int rank = transport_.rank();
+    groups_ = plan_groups(plan_, tree, placement, rank, Scheme::kTree);
+    keep_own_part(plan_, groups_, {leaves_.begin() + placement.begin(rank), leaves_.begin() + placement.end(rank)});
+    make_modules(placement);
+    return;
+  }
+  place_modules();
+  const Scheme scheme = is_tree == 1.0   ? Scheme::kTree
+                        : is_tree == 0.0 ? Scheme::kOneExchange
+                                         : cheaper_scheme(transport_, plan_.module_count());
+  groups_ = plan_groups(plan_, tree, workshop_->placement(), transport_.rank(), scheme);
+}
+
+/// First by weight, then by what modules are measured to cost, if that promises much.
 void AssemblySystem::place_modules() {
-  std::vector<double> cost;
-  for (const int module : tree_.leaves()) cost.push_back(plan_.modules[at(module)].weight);
-  make_modules(place(cost, transport_.size()));
+  constexpr double kMuchBetter = 0.95;
+  make_modules(placed_by_weight(plan_, leaves_, transport_.size()));
   if (transport_.size() == 1) return;
-  const Placement better = place(measured_costs(*workshop_, start_), transport_.size());
+  const std::vector<double> cost = measured_costs(*workshop_, start_);
+  Placement better = place(cost, transport_.size());
+  const bool much = most_expensive(better, cost) < kMuchBetter * most_expensive(workshop_->placement(), cost);
   // Formulations may remember what they were asked: then modules are made anew in any case, as if nothing had been measured.
-  const bool plain = plan_.settings.formulation.name == "auto" && plan_.settings.coordinates.name == "auto";
-  if (!plain || better.ends != workshop_->placement().ends) make_modules(better);
+  if (!much) better = workshop_->placement();
+  if (much || !is_plain()) make_modules(better);
 }
 
 /// At their start.
 void AssemblySystem::make_modules(const Placement& placement) {
   std::string trouble;
   try {
-    workshop_ = std::make_unique<Workshop>(plan_, tree_, placement, transport_);
+    workshop_ = std::make_unique<Workshop>(plan_, leaves_, groups_, placement, transport_);
   } catch (const InputError& error) {
     trouble = error.what();
   }
@@ -230,12 +264,20 @@ Moment AssemblySystem::begin() const {
 
 // --- as a differential equation
 
-Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) {
+Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) { return evaluate_with(at, rates, false); }
+
+/// Not where an evaluation must not be made twice, or costs more than a message.
+bool AssemblySystem::settles() const {
+  return tableau_ && !entry_.traits.own_steps && !watch_ && !plan_.starts_at_ports && is_plain();
+}
+
+Status AssemblySystem::evaluate_with(Moment& at, VecX<double>& rates, bool projects) {
   ++evaluations_;
   evaluated_at_ = at.t;
   energies_.reset();
   spread(at.y, x_);
-  if (Status status = glue_->evaluate(at.t, x_, rates_); !status.ok()) return status;
+  Status status = projects ? glue_->project_and_evaluate(at.t, x_, rates_) : glue_->evaluate(at.t, x_, rates_);
+  if (!status.ok()) return status;
   for (std::size_t i = 0; i < x_.size(); ++i) workshop_->modules()[i].module->keep_state(x_[i]);
   collect(x_, at.y);
   rates.resize(at.y.size());
@@ -262,23 +304,16 @@ void AssemblySystem::normalize(VecX<double>& y) const {
 
 double AssemblySystem::error_norm(const VecX<double>& from, const VecX<double>& to, const VecX<double>& error) {
   const Settings& settings = plan_.settings;
-  std::vector<double>& sums = error_sums_;
-  sums.assign(2 * plan_.modules.size(), 0.0);
-  error_ends_.clear();
-  for (const int end : workshop_->placement().ends) error_ends_.push_back(2 * end);
+  error_sums_.clear();
   if (compared_.front().size() != x_.size()) compared_.fill(x_);
   spread(from, compared_[0]), spread(to, compared_[1]), spread(error, compared_[2]);
   for (std::size_t i = 0; i < x_.size(); ++i) {
     const WorkingModule& module = workshop_->modules()[i];
     const WeighedError weighed =
         module.module->weighed_error(compared_[0][i], compared_[1][i], compared_[2][i], settings.rtol, settings.atol);
-    const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
-    sums[2 * leaf] = weighed.sum;
-    sums[2 * leaf + 1] = weighed.count;
+    error_sums_.push_back({weighed.sum, weighed.count});
   }
-  workshop_->transport().gather(sums, error_ends_);
-  double sum = 0.0, count = 0.0;
-  for (std::size_t k = 0; k < sums.size(); k += 2) sum += sums[k], count += sums[k + 1];
+  const auto [sum, count] = glue_->add_up(error_sums_);
   return std::sqrt(sum / std::max(1.0, count));
 }
 
@@ -334,32 +369,41 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
 
 void AssemblySystem::find_rank(Summary& summary) {
   int inner_rank = 0, dof = 0;
-  std::string redundant;
-  std::vector<double> ranks(2 * plan_.modules.size(), 0.0);
+  std::string redundant;  // names, each after the place where it belongs
+  std::vector<double> ranks(2 * at(transport_.size()), 0.0);
   std::vector<int> ends;
-  for (const int end : workshop_->placement().ends) ends.push_back(2 * end);
+  for (int rank = 0; rank < transport_.size(); ++rank) ends.push_back(2 * (rank + 1));
   const int connection_rank = glue_->connection_rank();
+  double* const own = &ranks[2 * at(transport_.rank())];
   for (const WorkingModule& module : workshop_->modules()) {
-    const auto leaf = static_cast<std::size_t>(workshop_->leaf_of(module.index));
-    ranks[2 * leaf] = module.module->rank();
-    ranks[2 * leaf + 1] = module.module->dof();
-    for (const std::string& name : module.module->redundant()) redundant += name + "\n";
+    own[0] += module.module->rank();
+    own[1] += module.module->dof();
+    for (const std::string& name : module.module->redundant())
+      redundant += fmt::format("0 {} {}\n", workshop_->leaf_of(module.index), name);
   }
   workshop_->transport().gather(ranks, ends);
   for (std::size_t i = 0; i < ranks.size(); i += 2)
     inner_rank += static_cast<int>(ranks[i]), dof += static_cast<int>(ranks[i + 1]);
-  for (std::size_t c = 0; c < plan_.connections.size(); ++c) {
-    const Connection& connection = plan_.connections[c];
-    if (AssemblyRows::owner(*workshop_, connection.a, connection.b) != workshop_->rank()) continue;
+  for (const int c : groups_.connections) {
+    const Connection& connection = plan_.connections[at(c)];
     for (std::size_t r = 0; r < at(connection.row_count()); ++r)
-      if (glue_->results()[c].dependent[r]) redundant += fmt::format("{}.{}\n", connection.name, connection.row_names()[r]);
+      if (glue_->results()[at(c)].dependent[r])
+        redundant += fmt::format("1 {} {}.{}\n", connection.number, connection.name, connection.row_names()[r]);
   }
   for_each_coupling([&](std::size_t k, const Coupling& coupling) {
     for (int r = 0; glue_->coupled()->is_owner(k) && r < coupling.row_count(); ++r)
-      if (coupling.dependent()[at(r)]) redundant += coupling.row_name(r) + "\n";
+      if (coupling.dependent()[at(r)]) redundant += fmt::format("2 {} {}\n", k, coupling.row_name(r));
   });
+  std::vector<std::tuple<int, int, std::string>> names;
   for (const std::string& text : gather_texts(workshop_->transport(), redundant))
-    for (std::string& name : lines_of(text)) summary.redundant.push_back(std::move(name));
+    for (const std::string& line : lines_of(text)) {
+      const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
+      names.emplace_back(std::stoi(line), std::stoi(line.substr(first)), line.substr(second + 1));
+    }
+  std::ranges::stable_sort(names, [](const auto& a, const auto& b) {
+    return std::pair(std::get<0>(a), std::get<1>(a)) < std::pair(std::get<0>(b), std::get<1>(b));
+  });
+  for (auto& [kind, number, name] : names) summary.redundant.push_back(std::move(name));
   summary.rank = inner_rank + connection_rank;
   summary.dof = dof - connection_rank;
 }
@@ -369,7 +413,7 @@ void AssemblySystem::remember_ranks() {
   strongest_ = weakest_;
   usual_ranks_.clear();
   for (const WorkingModule& module : workshop_->modules()) usual_ranks_.push_back(module.module->rank());
-  usual_ranks_.push_back(glue_->own_rank());
+  usual_ranks_.push_back(glue_->known_connection_rank());
 }
 
 /// Modules that compute elsewhere must know what they have to keep.
@@ -404,7 +448,7 @@ void AssemblySystem::accept_step(const Moment& at, const VecX<double>& rates, Re
     module.module->accept_step(remarks);
     lost(module.name, module.module->rank(), usual_ranks_[i]);
   }
-  lost("", glue_->own_rank(), usual_ranks_.back());
+  if (is_first_rank()) lost("", glue_->known_connection_rank(), usual_ranks_.back());  // all know the same
   hold(at, rates);
   for_each_coupling([](std::size_t, Coupling& coupling) { coupling.accept_step(); });
   keep_account();
@@ -420,7 +464,7 @@ Status AssemblySystem::record(double t, const std::string& objection, std::vecto
   bool objects = !objection.empty();
   if (Status status = rows_->record(*workshop_, *glue_, t, objects, row); !status.ok()) return status;
   if (objects) return {objection.empty() ? "the first rank objects" : objection};
-  energies_ = rows_->energies();
+  if (is_first_rank()) energies_ = rows_->energies();
   return glue_->check(false);
 }
 
@@ -500,7 +544,7 @@ void AssemblySystem::finish(Summary& summary, double seconds) {
   summary.notes.insert(summary.notes.end(), notes_.begin(), notes_.end());
   for (const std::string& note : glue_->remarks()) summary.notes.push_back(note);
   GlueSummary account = account_;
-  account.modules = static_cast<int>(plan_.modules.size());
+  account.modules = plan_.module_count();
   const int ranks = workshop_->transport().size();
   for (int rank = 0; rank < ranks; ++rank)
     account.modules_of_rank.push_back(workshop_->placement().end(rank) - workshop_->placement().begin(rank));

@@ -15,11 +15,12 @@
 #include "linkwork/modules/assembly_watch.h"
 #include "linkwork/modules/glue.h"
 #include "linkwork/simulation/moving_system.h"
+#include "linkwork/simulation/settling_system.h"
 
 namespace linkwork {
 
 /// Modules joined by a glue, on one of the ranks that share them. Every rank makes one of the same plan, and runs it.
-class AssemblySystem : public MovingSystem, private DifferentialEquation {
+class AssemblySystem : public MovingSystem, public SettlingSystem, private DifferentialEquation {
  public:
   /// Makes the modules of this rank, placed by what they are measured to cost. Throws InputError, on all ranks alike, for choices
   /// that do not go together. The transport must last as long.
@@ -70,6 +71,8 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   bool all_go_on(const std::function<bool()>& go_on) override;
   Observer wrapped(Observer observer) override;
   void gather(Remarks& remarks) override;
+  bool settles() const override;
+  Status settle(Moment& at, VecX<double>& rates) override { return evaluate_with(at, rates, true); }
   void finish(Summary& summary, double seconds) override;
 
  private:
@@ -84,7 +87,11 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   bool is_nearly_singular() const override;
   long evaluations() const override { return evaluations_; }
 
+  Status evaluate_with(Moment& at, VecX<double>& rates, bool projects);
+  /// Whether modules are solved by what remembers nothing: formulations that were asked for may.
+  bool is_plain() const { return plan_.settings.formulation.name == "auto" && plan_.settings.coordinates.name == "auto"; }
   void choose_integrator();
+  void plan_modules();
   void place_modules();
   void check_modules();
   void check_metric();
@@ -102,6 +109,7 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   /// Moves modules that know nothing of one another so that their joints are closed.
   Status close_start(Moment& at, Summary& summary);
   void find_rank(Summary& summary);
+  std::size_t part_count() const;  // that are saved
   void keep_account();
   template <class Tell>
   void outside(Tell tell);
@@ -113,7 +121,8 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   const GlueEntry& entry_;
   Options options_;
   Transport& transport_;
-  GroupTree tree_;
+  std::vector<int> leaves_;  // modules in the order in which they are given to ranks
+  GroupPlan groups_;
   std::unique_ptr<Workshop> workshop_;
   std::unique_ptr<Glue> glue_;
   std::unique_ptr<AssemblyRows> rows_;
@@ -127,13 +136,12 @@ class AssemblySystem : public MovingSystem, private DifferentialEquation {
   mutable States normalized_;
   long evaluations_ = 0;
   double evaluated_at_ = 0.0;
-  std::optional<Energies> energies_;  // of the last row, until something else is evaluated
-  std::vector<double> error_sums_;    // of squares, and numbers, by module
-  std::vector<int> error_ends_;
+  std::optional<Energies> energies_;    // of the last row, until something else is evaluated
+  std::vector<PairOfSums> error_sums_;  // of squares, and numbers, by module of this rank
   // Since other things came into force: the most rank, and the most that was left of the weakest row; and what is left now.
   int most_rank_ = 0, rank_ = 0;
   double strongest_ = 0.0, weakest_ = 1.0;
-  std::vector<int> usual_ranks_;  // of this rank's modules, and of what it knows of the connections
+  std::vector<int> usual_ranks_;  // of this rank's modules, and of the connections
 
   std::map<std::string, std::optional<double>> inputs_;  // that were set
   GlueSummary account_;

@@ -29,6 +29,7 @@ struct Connection {
   const JointKind* joint_kind = nullptr;
   ComplianceSpec compliance;
   Place place;
+  int number = 0;  // in the whole plan
 
   const std::vector<std::string>& row_names() const { return kind ? kind->rows : joint_kind->rows; }
   int row_count() const { return static_cast<int>(row_names().size()); }

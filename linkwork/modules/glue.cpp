@@ -23,6 +23,19 @@ Status Glue::step(double, double, const States&, const States&, States&) {
   throw std::logic_error("this glue leaves the time stepping to an integrator");
 }
 
+/// In the order of leaves.
+PairOfSums Glue::add_up(std::span<const PairOfSums> own) {
+  std::vector<double> all(2 * workshop_.leaves().size(), 0.0);
+  std::vector<int> ends;
+  for (const int end : workshop_.placement().ends) ends.push_back(2 * end);
+  double* to = all.data() + 2 * workshop_.placement().begin(workshop_.rank());
+  for (const PairOfSums& pair : own) to = std::ranges::copy(pair, to).out;
+  workshop_.transport().gather(all, ends);
+  PairOfSums sums{};
+  for (std::size_t k = 0; k < all.size(); k += 2) sums[0] += all[k], sums[1] += all[k + 1];
+  return sums;
+}
+
 DriftControl drift_control(const Settings& settings) {
   const auto& entry = chosen_entry(stabilizations(), settings.stabilization, "stabilization");
   const Options options = complete_options(entry.info, settings.stabilization);
@@ -82,7 +95,7 @@ Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const 
     if (drift.positions && errors.position > drift.tolerance) {
       const std::string worst = errors.worst_module < 0
                                     ? "a connection between modules"
-                                    : fmt::format("module '{}'", workshop.plan().modules[at(errors.worst_module)].name);
+                                    : fmt::format("module '{}'", workshop.everyones_name(errors.worst_module));
       return {fmt::format(
           "the constraints cannot all be met: {} is off by {:.3g}; they contradict one another, or the mechanism has come to "
           "the end of its reach",
@@ -130,7 +143,7 @@ Status close_joints(Workshop& workshop, double tolerance, double t, States& x, s
   return {};
 }
 
-PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop.tree().leaves()) {
+PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop.leaves()) {
   const AssemblyPlan& plan = workshop.plan();
   for (const ModulePlan& module : plan.modules) motion_.emplace_back(at(module.port_count));
   int size = 0;

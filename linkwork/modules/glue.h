@@ -17,16 +17,17 @@ namespace linkwork {
 class Glue {
  public:
   struct Traits {
-    bool exact = true;             // accelerations are those of the system in one piece, to rounding
-    bool adaptive = true;          // works with integrators that choose their steps
-    bool own_steps = false;        // does the time stepping itself: step() instead of evaluate()
-    bool uses_tableau = false;     // ... with the stages of the chosen Runge-Kutta method
-    bool needs_equations = false;  // modules must show their equations of motion
-    bool solves_modules = false;   // and it solves them itself: formulations and coordinates of modules have no say
-    bool needs_gliding = false;    // modules must know which of their numbers are velocities: Module::glide()
-    bool takes_couplings = false;  // what lies between modules may be more than constraints of two frames and springs,
-                                   // and things may come and go
-    std::string exposes;           // what a module has to show, in words
+    bool exact = true;                 // accelerations are those of the system in one piece, to rounding
+    bool adaptive = true;              // works with integrators that choose their steps
+    bool own_steps = false;            // does the time stepping itself: step() instead of evaluate()
+    bool uses_tableau = false;         // ... with the stages of the chosen Runge-Kutta method
+    bool needs_equations = false;      // modules must show their equations of motion
+    bool solves_modules = false;       // and it solves them itself: formulations and coordinates of modules have no say
+    bool needs_gliding = false;        // modules must know which of their numbers are velocities: Module::glide()
+    bool takes_couplings = false;      // what lies between modules may be more than constraints of two frames and springs,
+                                       // and things may come and go
+    bool needs_own_part_only = false;  // a rank need not know of modules and connections that are not its own
+    std::string exposes;               // what a module has to show, in words
   };
 
   explicit Glue(Workshop& workshop)
@@ -40,6 +41,11 @@ class Glue {
   /// Moves states back onto the constraints, if drift control does that. Closely: to rounding, where the tolerance is not good
   /// enough.
   virtual Status project(double /*t*/, States& /*x*/, bool /*closely*/) { return {}; }
+  /// Both, of the end of a step: a glue that sees errors with an evaluation need not ask for them first.
+  virtual Status project_and_evaluate(double t, States& x, States& rates) {
+    if (Status status = project(t, x, false); !status.ok()) return status;
+    return evaluate(t, x, rates);
+  }
   /// From `from`, whose rates are given, over h; only glues that do the time stepping.
   virtual Status step(double t, double h, const States& from, const States& rates, States& to);
 
@@ -56,8 +62,8 @@ class Glue {
   virtual int connection_rank() = 0;
   /// Of them and of the modules' own, all together; known to all ranks.
   virtual int total_rank() const { return 0; }
-  /// Of those of the connections, the ones that this rank knows of.
-  virtual int own_rank() const { return 0; }
+  /// The same of those of the connections alone.
+  virtual int known_connection_rank() const { return 0; }
   /// Of a dependent row that asks for another acceleration than those it depends on: in words, or empty.
   virtual std::string contradiction() const { return {}; }
   /// What is to be said of the choice or the course of the run, once.
@@ -71,6 +77,9 @@ class Glue {
   virtual void set_memory(const std::vector<double>& /*memory*/) {}
   /// The hierarchy that has the couplings; null: there are none.
   virtual Hierarchy* coupled() { return nullptr; }
+  /// The sum of what all modules have, given those of this rank, in an order that does not depend on who has what. All ranks get
+  /// it.
+  virtual PairOfSums add_up(std::span<const PairOfSums> own);
   /// Other things are in force in modules and couplings from here on. All ranks call it.
   virtual void modes_changed() {}
   /// Numbers that a module shows of itself in an evaluation, all modules together.
@@ -97,6 +106,12 @@ struct DriftControl {
   int times = 0;                               // corrections after each step, whatever the errors are; 0: as many as it takes
   double tolerance = 1e-10;
   double good_enough = 1e-12;  // errors that are left alone
+
+  /// Whether states with these errors are moved.
+  bool is_due(const AssemblyErrors& errors) const {
+    return times > 0 || (positions && errors.position > good_enough) ||
+           (velocities && errors.velocity > good_enough * errors.speed);
+  }
 };
 /// What the settings ask for.
 DriftControl drift_control(const Settings& settings);

@@ -11,21 +11,32 @@ namespace linkwork {
 
 namespace {
 
+/// O(n log n) in the number of modules and joints, as long as nests are not nested deeply.
 class TreeMaker {
  public:
   TreeMaker(const std::vector<double>& weight, const std::vector<std::pair<int, int>>& joined)
-      : weight_(weight), joined_(joined) {}
+      : weight_(weight), holder_(weight.size(), -1), joined_to_(weight.size()) {
+    for (std::size_t joint = 0; joint < joined.size(); ++joint) {
+      const auto [a, b] = joined[joint];
+      if (a == b) continue;
+      joined_to_[at(a)].emplace_back(static_cast<int>(joint), b);
+      joined_to_[at(b)].emplace_back(static_cast<int>(joint), a);
+    }
+  }
 
   /// Adds the nodes of a nest; returns its top.
   int add(const Nest& nest) {
     std::vector<int> members;
     for (const int module : nest.modules) members.push_back(add_leaf(module));
     for (const Nest& inner : nest.nests) members.push_back(add(inner));
-    return members.size() == 1 ? members.front() : halve(ordered(members));
+    if (members.size() == 1) return members.front();
+    const std::vector<int> sequence = ordered(members);
+    return halve(sequence, joints_between(sequence), 0, static_cast<int>(sequence.size()));
   }
 
   GroupTree take(int top) {
     GroupTree sorted;
+    sorted.nodes.reserve(nodes_.size());
     std::function<int(int)> place = [&](int node) {
       GroupNode copy{nodes_[at(node)].module, {}};
       for (const int child : nodes_[at(node)].children) copy.children.push_back(place(child));
@@ -37,90 +48,97 @@ class TreeMaker {
   }
 
  private:
+  using Neighbours = std::vector<std::vector<int>>;
+
   int add_leaf(int module) {
     nodes_.push_back({module, {}});
     weight_of_.push_back(weight_[at(module)]);
-    holder_.resize(weight_.size(), -1);
     return static_cast<int>(nodes_.size()) - 1;
   }
 
-  void mark(int node, int member) {
-    if (nodes_[at(node)].module >= 0) holder_[at(nodes_[at(node)].module)] = member;
-    for (const int child : nodes_[at(node)].children) mark(child, member);
+  void list_modules(int node, std::vector<int>& modules) const {
+    if (nodes_[at(node)].module >= 0) modules.push_back(nodes_[at(node)].module);
+    for (const int child : nodes_[at(node)].children) list_modules(child, modules);
   }
 
-  /// How many joints there are between each two members.
-  std::vector<std::vector<int>> joints_between(const std::vector<int>& members) {
-    std::ranges::fill(holder_, -1);
-    for (std::size_t m = 0; m < members.size(); ++m) mark(members[m], static_cast<int>(m));
-    neighbours_.assign(members.size(), {});
-    for (const auto& [a, b] : joined_) {
-      const int ma = holder_[at(a)], mb = holder_[at(b)];
-      if (ma < 0 || mb < 0 || ma == mb) continue;
-      neighbours_[at(ma)].push_back(mb);
-      neighbours_[at(mb)].push_back(ma);
+  /// By member: those it is joined to, as often as there are joints, and in their order.
+  Neighbours joints_between(const std::vector<int>& members) {
+    std::vector<std::vector<int>> modules(members.size());
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      list_modules(members[m], modules[m]);
+      for (const int module : modules[m]) holder_[at(module)] = static_cast<int>(m);
     }
-    return neighbours_;
+    Neighbours neighbours(members.size());
+    std::vector<std::pair<int, int>> found;  // joints, and where they lead
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      found.clear();
+      for (const int module : modules[m])
+        for (const auto& [joint, other] : joined_to_[at(module)])
+          if (const int holder = holder_[at(other)]; holder >= 0 && holder != static_cast<int>(m))
+            found.emplace_back(joint, holder);
+      std::ranges::sort(found);
+      for (const auto& [joint, holder] : found) neighbours[m].push_back(holder);
+    }
+    for (const std::vector<int>& own : modules)
+      for (const int module : own) holder_[at(module)] = -1;
+    return neighbours;
   }
 
   /// Members as a breadth-first search from the end of the graph comes to them: neighbours are then close together.
   std::vector<int> ordered(const std::vector<int>& members) {
-    const auto neighbours = joints_between(members);
-    std::vector<char> seen(members.size(), 0);
-    std::vector<int> order;
+    const Neighbours neighbours = joints_between(members);
+    std::vector<char> done(members.size(), 0);
+    std::vector<int> result, seen_by(members.size(), -1);
+    int searches = 0;
     for (std::size_t first = 0; first < members.size(); ++first) {
-      if (seen[first]) continue;
-      const std::vector<int> there = walk(neighbours, static_cast<int>(first), seen);
-      for (const int m : walk(neighbours, there.back(), seen)) {
-        order.push_back(m);
-        seen[at(m)] = 1;
+      if (done[first]) continue;
+      const std::vector<int> there = walk(neighbours, static_cast<int>(first), seen_by, searches++);
+      for (const int m : walk(neighbours, there.back(), seen_by, searches++)) {
+        result.push_back(members[at(m)]);
+        done[at(m)] = 1;
       }
     }
-    std::vector<int> result;
-    for (const int m : order) result.push_back(members[at(m)]);
     return result;
   }
 
-  static std::vector<int> walk(const std::vector<std::vector<int>>& neighbours, int from, const std::vector<char>& done) {
-    std::vector<char> seen = done;
+  /// All that can be reached; `seen_by` says which search was there last.
+  static std::vector<int> walk(const Neighbours& neighbours, int from, std::vector<int>& seen_by, int search) {
     std::vector<int> queue{from};
-    seen[at(from)] = 1;
+    seen_by[at(from)] = search;
     for (std::size_t i = 0; i < queue.size(); ++i)
       for (const int next : neighbours[at(queue[i])])
-        if (!seen[at(next)]) seen[at(next)] = 1, queue.push_back(next);
+        if (seen_by[at(next)] != search) seen_by[at(next)] = search, queue.push_back(next);
     return queue;
   }
 
-  /// Splits a sequence where it is about half in weight and few joints are cut, and each part again.
-  int halve(const std::vector<int>& sequence) {
-    if (sequence.size() == 1) return sequence.front();
-    const auto neighbours = joints_between(sequence);
-    const auto n = static_cast<int>(sequence.size());
+  /// Splits a part of a sequence where it is about half in weight and few joints are cut, and each half again.
+  int halve(const std::vector<int>& sequence, const Neighbours& neighbours, int begin, int end) {
+    if (end - begin == 1) return sequence[at(begin)];
     double whole = 0.0;
-    for (const int member : sequence) whole += weight_of_[at(member)];
-    int best = 1;
+    for (int i = begin; i < end; ++i) whole += weight_of_[at(sequence[at(i)])];
+    int best = begin + 1;
     double least = std::numeric_limits<double>::infinity(), left = 0.0;
     int cut = 0;
-    for (int split = 1; split < n; ++split) {
+    for (int split = begin + 1; split < end; ++split) {
       left += weight_of_[at(sequence[at(split - 1)])];
-      for (const int other : neighbours[at(split - 1)]) cut += other >= split ? 1 : -1;
+      for (const int other : neighbours[at(split - 1)])
+        if (other >= begin && other < end) cut += other >= split ? 1 : -1;
       const double unbalance = std::abs(left / whole - 0.5);
       const double cost = cut + (unbalance > 0.2 ? 1e3 * unbalance : unbalance);
       if (cost < least - 1e-12) least = cost, best = split;
     }
-    const int a = halve({sequence.begin(), sequence.begin() + best});
-    const int b = halve({sequence.begin() + best, sequence.end()});
+    const int a = halve(sequence, neighbours, begin, best);
+    const int b = halve(sequence, neighbours, best, end);
     nodes_.push_back({-1, {a, b}});
     weight_of_.push_back(weight_of_[at(a)] + weight_of_[at(b)]);
     return static_cast<int>(nodes_.size()) - 1;
   }
 
   const std::vector<double>& weight_;
-  const std::vector<std::pair<int, int>>& joined_;
   std::vector<GroupNode> nodes_;
   std::vector<double> weight_of_;
-  std::vector<int> holder_;
-  std::vector<std::vector<int>> neighbours_;
+  std::vector<int> holder_;                                  // by module: the member that has it, while members are looked at
+  std::vector<std::vector<std::pair<int, int>>> joined_to_;  // by module: joints, and where they lead
 };
 
 Nest flattened(const Nest& nest) {

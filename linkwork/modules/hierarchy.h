@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "linkwork/linalg/rank.h"
@@ -15,6 +17,9 @@ struct AssemblyErrors {
   int worst_module = -1;                              // with the largest position error; -1: a connection between modules
 };
 
+/// Two numbers that are summed over modules.
+using PairOfSums = std::array<double, 2>;
+
 /// Solves for the forces between modules, exactly, by the tree of groups [Kasper]. With D, R of the members of a group stacked,
 /// its joints G xdd = b, and E the ports that are joined further up:
 ///   (1)  W = G D G',  S = -W^+ G D E',  V = W^+ (b - G R)
@@ -23,9 +28,12 @@ struct AssemblyErrors {
 ///   (3)  lambda = S Q' + V,  F = E' Q' + G' lambda.
 /// The paper's eq. 4-6 leave out the blocks of D between ports. Rows are dropped by the rank of W (rank.h).
 ///
-/// Every rank works on the groups that lie on it entirely. What reaches beyond is gathered once, D, R and motion of the ports of
-/// the highest such groups, and the few groups above are solved by every rank for itself: a single exchange, and none on the way
-/// down. Which rank solves a group does not change a bit of the result.
+/// Every rank works on the groups that lie on it entirely. What reaches beyond are D, R and motion of the ports of the highest
+/// such groups. With few ranks these are gathered once, and the few groups above are solved by every rank for itself: a single
+/// exchange, and none on the way down. With many, each group above is solved by one rank, which gets what its children offer and
+/// sends what the group offers to the rank of its parent; forces come down the same way: log2(p) messages one after the other, in
+/// each direction. Trouble, errors and rank are part of the same messages: the first rank, which has the top, sends down what it
+/// makes of them. Which rank solves a group does not change a bit of the result.
 class Hierarchy {
  public:
   explicit Hierarchy(Workshop& workshop);
@@ -38,35 +46,36 @@ class Hierarchy {
   /// Comes down to the forces on the ports of this rank's modules.
   void down();
 
+  /// The sum of what all modules have, given those of this rank: each group adds up its members, so that the bits do not depend
+  /// on who has what. All ranks call it and get it.
+  PairOfSums add_up(std::span<const PairOfSums> own);
+
   const AssemblyErrors& errors() const { return errors_; }
-  /// By connection; filled in by down() on ranks that have one of its modules.
+  /// By connection; filled in by down() on the ranks that solve its group.
   const std::vector<ConnectionResult>& results() const { return results_; }
   /// Of all rows between modules.
   int total_rank() const { return total_rank_; }
   /// Of the modules' own rows.
   int inner_rank() const { return inner_rank_; }
-  /// Of the groups that this rank solves.
-  int own_rank() const;
   double weakest() const { return weakest_; }
-  /// The largest acceleration that a dependent row asks for in vain, and whose it is; after down().
+  /// The largest acceleration that a dependent row asks for in vain, and whose it is; of this rank's groups, after down().
   double inconsistency() const { return inconsistency_; }
   const std::string& inconsistent() const { return *inconsistent_; }
-  /// Energy of springs between modules, by spring; known to ranks that have one of its modules.
+  /// Energy of springs between modules, by spring; known to the ranks that solve its group.
   const std::vector<double>& spring_potentials() const { return spring_potentials_; }
   /// By coupling; null on ranks that do not evaluate it. `is_owner`: this rank is the first to.
   const std::vector<std::unique_ptr<Coupling>>& couplings() const { return couplings_; }
-  bool is_owner(std::size_t coupling) const { return owners_[coupling] == workshop_.rank(); }
-  /// Which rank that is, of each.
-  const std::vector<int>& owners() const { return owners_; }
+  bool is_owner(std::size_t coupling) const { return workshop_.groups().coupling_ranks[coupling] == workshop_.rank(); }
   /// Accelerations of a coupling's ports, after down().
   VecX<double> accelerations(std::size_t coupling) const;
-  /// Numbers that the modules of this rank expose in an evaluation.
-  int numbers_exposed() const;
+  /// Numbers that modules expose in an evaluation, all of them together.
+  int numbers_exposed() const { return workshop_.groups().numbers_exposed; }
 
   /// Feedback of errors into accelerations, b <- b - on_rate (G xd) - on_phi phi.
   double on_rate = 0.0, on_phi = 0.0;
 
  private:
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   struct Joint {  // a connection in a group
     int connection;
     int a, b;  // ports of the group, -1: the ground
@@ -82,48 +91,75 @@ class Hierarchy {
     int first_row;
   };
   struct Group {
-    int module = -1;
-    std::vector<int> children;
-    int first_rank = 0, last_rank = 0;
-    std::vector<PortRef> ports;  // of the children that are joined here or further up
-    std::vector<int> kept;       // places of those that are joined further up
-    std::vector<int> taken;      // of a leaf: the module's port at each place
+    explicit Group(const PlannedGroup& its_plan);
+
+    const PlannedGroup& plan;
+    std::vector<int> first_mate, last_mate;  // by port: the ports that answer to forces on it, those of the same member
     std::vector<Joint> joints;
     std::vector<Link> links;
     std::vector<Between> betweens;
     int rows = 0;
-    int block = -1;  // in the message, if it is the highest on its rank
+    int block = -1;  // in the message of one exchange, if it is the highest on its rank
 
     std::vector<PortMotion> motion;
     MatX<double> D;
     VecX<double> R, scale, F_link;
-    MatX<double> G, GD, W, W_inverse, GDE, S;
+    RowMajor G, GD, GDE, S;
+    MatX<double> W, W_inverse;
     VecX<double> rhs, V, lambda, row_scale;
     std::vector<char> dependent;
     Rank rank;
     std::vector<ConnectionRows> evaluated;
+    PairOfSums sums{};
     MatX<double> D_up;
     VecX<double> R_up, scale_up, Q_up, F;
   };
 
-  void plan_groups();
+  /// What a rank does about a group that spans ranks, or is a child of one that does, in turn. On the way down each of them is
+  /// done the other way round, in reverse order.
+  struct Action {
+    enum class Kind { kReceive, kSolve, kSend } kind;
+    int group;
+    int rank;  // of the other
+    int when;  // the number of the group that spans ranks: all ranks go through these in the same order
+  };
+
+  void make_group(const PlannedGroup& plan);
   void take_children(Group& group);
   void eliminate(Group& group, Level level);
   void apply_links(Group& group, Level level);
   void evaluate_joints(Group& group, Level level);
   void evaluate_couplings(Group& group, Level level);
-  void send_down(Group& group);
+  void multiply_by_response(Group& group);
+  void find_forces(Group& group);
+  void find_results(Group& group);
   void look_for_contradiction(const Group& group, int row, const std::string& whose);
-  void pack(const Group& group);
-  void unpack(Group& group);
-  bool is_here(const Group& group) const { return group.first_rank == workshop_.rank() && group.last_rank == workshop_.rank(); }
-  bool is_shared(const Group& group) const { return group.first_rank != group.last_rank; }
-  Status exchange();
+
+  // Messages (hierarchy_messages.cpp).
+  bool is_tree() const { return workshop_.groups().scheme == Scheme::kTree; }
+  void lay_out_message();
+  void list_actions();
+  void begin_account();
+  double* write_account(double* to) const;
+  const double* add_account(const double* from);
+  const double* read_account(const double* from);
+  Status conclusion();
+  static double* pack(const Group& group, double* to);
+  static const double* unpack(Group& group, const double* from);
+  void exchange_once(Level level);
+  void go_through_tree(Level level);
+  void tell_idle_ranks(std::span<double> numbers);
+  void add_members(Group& group, std::span<const PairOfSums> own) const;
+  PairOfSums add_up_after_one_exchange();
+  PairOfSums add_up_through_tree();
 
   Workshop& workshop_;
   std::vector<Group> groups_;
+  std::vector<Action> actions_;  // of the scheme of the tree
   std::vector<double> message_;
   std::vector<int> ends_;  // of the ranks' parts
+  bool trouble_ = false;   // anywhere
+  double module_error_ = 0.0;
   AssemblyErrors errors_;
   std::vector<ConnectionResult> results_;
   double weakest_ = 1.0;
@@ -132,7 +168,6 @@ class Hierarchy {
   const std::string* inconsistent_ = nullptr;
   std::vector<double> spring_potentials_;
   std::vector<std::unique_ptr<Coupling>> couplings_;
-  std::vector<int> owners_;         // by coupling
   std::vector<PortMotion> motion_;  // of a coupling's ports
   double t_ = 0.0;
 };

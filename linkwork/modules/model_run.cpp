@@ -113,13 +113,15 @@ Summary run_model(const Spec& spec, Transport& world, const ModelRunOptions& opt
                      "either threads or processes");
   if (plan.starts_at_ports) use_remote_modules(plan, spec, world, options.dial);
   // More threads than modules would only wait.
-  const int threads = std::min(options.threads, std::max(1, static_cast<int>(plan.modules.size()) / world.size()));
+  const int threads = std::min(options.threads, std::max(1, plan.module_count() / world.size()));
   if (threads == 1) return run_on_rank(plan, glue, world, options.from, prepare);
+  if (world.size() > 1) world.admit_threads();
   Summary summary;
   ThreadTeam team(threads);
   team.run([&](Transport& of_threads) {
-    HybridTransport all(world, of_threads);
-    Summary own = run_on_rank(plan, glue, world.size() > 1 ? all : of_threads, options.from, prepare);
+    HybridTransport hybrid(world, of_threads);
+    Transport& transport = world.size() > 1 ? hybrid : of_threads;
+    Summary own = run_on_rank(plan, glue, transport, options.from, prepare);
     if (of_threads.rank() == 0) summary = std::move(own);
   });
   summary.threads = threads;

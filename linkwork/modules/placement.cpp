@@ -37,4 +37,11 @@ Placement place(const std::vector<double>& cost, int ranks) {
   return filled(cost, ranks, high * (1.0 + 1e-12));
 }
 
+double most_expensive(const Placement& placement, const std::vector<double>& cost) {
+  double most = 0.0;
+  for (int rank = 0; rank < static_cast<int>(placement.ends.size()); ++rank)
+    most = std::max(most, std::accumulate(cost.begin() + placement.begin(rank), cost.begin() + placement.end(rank), 0.0));
+  return most;
+}
+
 }  // namespace linkwork

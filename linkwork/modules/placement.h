@@ -17,4 +17,7 @@ struct Placement {
 /// results, only to the time they take.
 Placement place(const std::vector<double>& cost, int ranks);
 
+/// What the rank with the most to do has to do.
+double most_expensive(const Placement& placement, const std::vector<double>& cost);
+
 }  // namespace linkwork

@@ -19,14 +19,19 @@ double since(Clock::time_point before) { return std::chrono::duration<double>(Cl
 
 }  // namespace
 
-Workshop::Workshop(const AssemblyPlan& plan, const GroupTree& tree, Placement placement, Transport& transport)
-    : plan_(plan), tree_(tree), placement_(std::move(placement)), transport_(transport), leaf_of_(plan.modules.size()) {
-  const std::vector<int> leaves = tree.leaves();
+Workshop::Workshop(const AssemblyPlan& plan, const std::vector<int>& leaves, const GroupPlan& groups, Placement placement,
+                   Transport& transport)
+    : plan_(plan),
+      leaves_(leaves),
+      groups_(groups),
+      placement_(std::move(placement)),
+      transport_(transport),
+      leaf_of_(leaves.size()) {
   for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
     leaf_of_[static_cast<std::size_t>(leaves[leaf])] = static_cast<int>(leaf);
   for (int leaf = placement_.begin(rank()); leaf < placement_.end(rank()); ++leaf) {
     const int index = leaves[static_cast<std::size_t>(leaf)];
-    modules_.emplace_back(index, plan.modules[static_cast<std::size_t>(index)]);
+    modules_.emplace_back(index, plan.module(index));
     if (modules_.back().module->is_elsewhere()) elsewhere_.push_back(modules_.size() - 1);
   }
 }
@@ -48,6 +53,11 @@ std::string Workshop::everyones_trouble() {
   for (const std::string& text : gather_texts(transport_, trouble_))
     if (!text.empty()) all += (all.empty() ? "" : "; ") + text;
   return all;
+}
+
+std::string Workshop::everyones_name(int module) {
+  const bool here = rank_of(module) == rank();
+  return gather_texts(transport_, here ? this->module(module).name : "")[static_cast<std::size_t>(rank_of(module))];
 }
 
 template <class Ask>
@@ -103,7 +113,7 @@ void Workshop::advance(Level level, States& out) {
 
 std::vector<double> measured_costs(Workshop& workshop, const States& x) {
   constexpr int kRepetitions = 5;
-  std::vector<double> cost(workshop.plan().modules.size(), 0.0);
+  std::vector<double> cost(workshop.leaves().size(), 0.0);
   const int first = workshop.placement().begin(workshop.rank());
   for (std::size_t i = 0; i < workshop.modules().size(); ++i) {
     WorkingModule& at = workshop.modules()[i];

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "linkwork/modules/assembly_plan.h"
+#include "linkwork/modules/group_plan.h"
 #include "linkwork/modules/placement.h"
 #include "linkwork/transport/metered.h"
 
@@ -34,15 +35,21 @@ struct WorkingModule {
 /// the same order.
 class Workshop {
  public:
-  Workshop(const AssemblyPlan& plan, const GroupTree& tree, Placement placement, Transport& transport);
+  /// `leaves`: the modules in the order in which they are given to ranks. What is given by reference must last as long.
+  Workshop(const AssemblyPlan& plan, const std::vector<int>& leaves, const GroupPlan& groups, Placement placement,
+           Transport& transport);
 
   const AssemblyPlan& plan() const { return plan_; }
-  const GroupTree& tree() const { return tree_; }
+  const std::vector<int>& leaves() const { return leaves_; }
+  const GroupPlan& groups() const { return groups_; }
   const Placement& placement() const { return placement_; }
   MeteredTransport& transport() { return transport_; }
   int rank() const { return transport_.rank(); }
   int rank_of(int module) const { return placement_.rank_of(leaf_of_[static_cast<std::size_t>(module)]); }
   int leaf_of(int module) const { return leaf_of_[static_cast<std::size_t>(module)]; }
+
+  /// How many ranks have modules: the first ones.
+  int busy_ranks() const { return placement_.rank_of(static_cast<int>(leaves_.size()) - 1) + 1; }
 
   std::vector<WorkingModule>& modules() { return modules_; }
   /// The module of the plan; it must be one of this rank's.
@@ -63,6 +70,9 @@ class Workshop {
   /// What went wrong on any rank; empty if nothing did. All ranks call it.
   std::string everyones_trouble();
 
+  /// The name of a module, whoever has it. All ranks call it.
+  std::string everyones_name(int module);
+
   /// Tells modules that compute elsewhere what will be asked of them: expect(module, number).
   template <class Expect>
   void expect(Expect expect) {
@@ -81,7 +91,8 @@ class Workshop {
   void for_each(Ask ask);
 
   const AssemblyPlan& plan_;
-  const GroupTree& tree_;
+  const std::vector<int>& leaves_;
+  const GroupPlan& groups_;
   Placement placement_;
   MeteredTransport transport_;
   std::vector<int> leaf_of_;

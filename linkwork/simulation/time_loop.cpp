@@ -10,6 +10,7 @@
 #include "linkwork/model/input_error.h"
 #include "linkwork/model/spec.h"
 #include "linkwork/simulation/columns.h"
+#include "linkwork/simulation/settling_system.h"
 #include "linkwork/switching/time_laws.h"
 
 namespace linkwork {
@@ -25,7 +26,7 @@ TimeLoop::TimeLoop(std::unique_ptr<MovingSystem> system)
     : system_(std::move(system)), settings_(system_->settings()), now_(system_->begin()), h_(settings_.step) {
   equations_ = &system_->equations();
   make_integrator();
-  chosen_ = ColumnChoice(settings_).among(system_->columns());
+  if (!system_->columns().empty()) chosen_ = ColumnChoice(settings_).among(system_->columns());
   for (const std::size_t c : chosen_) columns_.push_back(system_->columns()[c]);
   for (MovingSystem::Sampled& sampled : system_->sampled())
     sampled_.push_back({sampled.period, [this, act = std::move(sampled.act)] {
@@ -189,7 +190,7 @@ SavedRun TimeLoop::save() {
 
 void TimeLoop::restore(const SavedRun& saved) {
   const bool on_grid = saved.grid == first_multiple_after(settings_.step, saved.t + 1e-9 * settings_.step) - 1;
-  if (!system_->accepts(saved) || !on_grid || saved.row.size() != system_->columns().size())
+  if (!system_->accepts(saved) || !on_grid || (system_->is_first_rank() && saved.row.size() != system_->columns().size()))
     throw InputError({}, fmt::format("what was saved is not of the model '{}'", summary_.model));
   called_ = Clock::now();
   wall_before_ = wall_restored_ = saved.wall_seconds;
@@ -226,6 +227,7 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
   next_ = inside_ = now_;
   next_rates_ = inside_rates_ = rates_;
   if (!status.ok()) return stop(status.trouble);
+  energy_with_rows_ = !system_->energies();
   if (watch_) begin_watching();
   return true;
 }
@@ -245,6 +247,10 @@ bool TimeLoop::step() {
     return finish_step();
   }
   if (!take_step(h) || !look_between()) return false;
+  if (auto* const settling = dynamic_cast<SettlingSystem*>(system_.get()); settling != nullptr && settling->settles()) {
+    const Status status = settling->settle(next_, next_rates_);
+    return (status.ok() || stop(blame(next_.t - now_.t, status.trouble))) && find_event() && finish_step();
+  }
   if (Status status = equations_->project(next_); !status.ok()) return stop(blame(next_.t - now_.t, status.trouble));
   return evaluate_next() && find_event() && finish_step();
 }

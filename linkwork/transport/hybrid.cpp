@@ -31,14 +31,30 @@ void HybridTransport::wait_for_all() {
   threads_.wait_for_all();
 }
 
+void HybridTransport::send(std::span<const double> data, int to, int channel) {
+  if (to / count() == processes_.rank())
+    threads_.send(data, to % count(), channel);
+  else
+    processes_.send(data, to / count(), channel_of(rank(), to, channel));
+}
+
+void HybridTransport::receive(std::span<double> data, int from, int channel) {
+  if (from / count() == processes_.rank())
+    threads_.receive(data, from % count(), channel);
+  else
+    processes_.receive(data, from / count(), channel_of(from, rank(), channel));
+}
+
 void HybridTransport::set_patience(double seconds, std::function<void(std::span<const int>)> tell) {
-  if (!speaks()) return;
-  processes_.set_patience(seconds, [tell = std::move(tell), threads = count()](std::span<const int> silent) {
-    std::vector<int> ranks;
-    for (const int process : silent)
-      for (int t = 0; t < threads; ++t) ranks.push_back(process * threads + t);
-    tell(ranks);
-  });
+  threads_.wait_for_all();  // nobody waits for a message of another process meanwhile
+  if (speaks())
+    processes_.set_patience(seconds, [tell = std::move(tell), threads = count()](std::span<const int> silent) {
+      std::vector<int> ranks;
+      for (const int process : silent)
+        for (int t = 0; t < threads; ++t) ranks.push_back(process * threads + t);
+      tell(ranks);
+    });
+  threads_.wait_for_all();
 }
 
 }  // namespace linkwork

@@ -5,8 +5,7 @@
 namespace linkwork {
 
 /// Processes, each with the same number of threads, as one group of ranks: thread t of process p is rank p threads + t. Every
-/// thread has one of its own, made of the transport between processes, which the first thread of each uses for all, and of that
-/// between the threads.
+/// thread has one of its own, made of the transport between processes, which all of them share, and of that between the threads.
 class HybridTransport final : public Transport {
  public:
   HybridTransport(Transport& processes, Transport& threads) : processes_(processes), threads_(threads) {}
@@ -16,11 +15,16 @@ class HybridTransport final : public Transport {
   void broadcast(std::span<double> data, int root) override;
   void gather(std::span<double> data, std::span<const int> ends) override;
   void wait_for_all() override;
+  void send(std::span<const double> data, int to, int channel) override;
+  void receive(std::span<double> data, int from, int channel) override;
   void set_patience(double seconds, std::function<void(std::span<const int>)> tell) override;
+  double seconds() const override { return processes_.seconds(); }
 
  private:
   int count() const { return threads_.size(); }  // of threads in a process
   bool speaks() const { return threads_.rank() == 0; }
+  /// One for each pair of threads, and channel of the caller.
+  int channel_of(int from, int to, int channel) const { return (channel * count() + from % count()) * count() + to % count(); }
 
   Transport& processes_;
   Transport& threads_;

@@ -23,9 +23,9 @@ template <class Exchange>
 void MeteredTransport::meter(std::size_t numbers, Exchange exchange) {
   if (size() == 1) return;
   const auto before = std::chrono::steady_clock::now();
-  const double busy = busy_seconds();
+  const double busy = counts_busy_ ? busy_seconds() : 0.0;
   exchange();
-  traffic_.busy_seconds += busy_seconds() - busy;
+  if (counts_busy_) traffic_.busy_seconds += busy_seconds() - busy;
   traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   traffic_.bytes += static_cast<double>(numbers * sizeof(double));
   ++traffic_.messages;
@@ -41,6 +41,19 @@ void MeteredTransport::gather(std::span<double> data, std::span<const int> ends)
 
 void MeteredTransport::wait_for_all() {
   meter(0, [&] { inner_.wait_for_all(); });
+}
+
+void MeteredTransport::send(std::span<const double> data, int to, int channel) {
+  meter(data.size(), [&] { inner_.send(data, to, channel); });
+}
+
+void MeteredTransport::receive(std::span<double> data, int from, int channel) {
+  meter(data.size(), [&] { inner_.receive(data, from, channel); });
+}
+
+void MeteredTransport::collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) {
+  if (size() == 1) inner_.collect(own, all, ends);
+  meter(rank() == 0 ? all.size() : own.size(), [&] { inner_.collect(own, all, ends); });
 }
 
 }  // namespace linkwork

@@ -14,7 +14,7 @@ class MeteredTransport final : public Transport {
     long messages = 0;
     double bytes = 0.0;  // sent and received
     double seconds = 0.0;
-    double busy_seconds = 0.0;  // of them, those in which the processor worked, or waited without sleeping
+    double busy_seconds = 0.0;  // of them, if asked for, those in which the processor worked, or waited without sleeping
 
     Traffic& operator+=(const Traffic& other);
   };
@@ -26,8 +26,14 @@ class MeteredTransport final : public Transport {
   void broadcast(std::span<double> data, int root) override;
   void gather(std::span<double> data, std::span<const int> ends) override;
   void wait_for_all() override;
+  void send(std::span<const double> data, int to, int channel) override;
+  void receive(std::span<double> data, int from, int channel) override;
+  void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) override;
+  double seconds() const override { return inner_.seconds(); }
 
   const Traffic& traffic() const { return traffic_; }
+  /// To ask for busy seconds costs as much as a short message.
+  void count_busy_seconds() { counts_busy_ = true; }
 
  private:
   template <class Exchange>
@@ -35,6 +41,7 @@ class MeteredTransport final : public Transport {
 
   Transport& inner_;
   Traffic traffic_;
+  bool counts_busy_ = false;
 };
 
 }  // namespace linkwork

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -31,6 +32,9 @@ class MpiTransport final : public Transport {
     begins_.resize(static_cast<std::size_t>(size_));
   }
   ~MpiTransport() override {
+    int ended = 0;
+    MPI_Finalized(&ended);
+    if (ended) return;
     if (beside_ != MPI_COMM_NULL) MPI_Comm_free(&beside_);
     if (group_ != MPI_COMM_WORLD) MPI_Comm_free(&group_);
   }
@@ -42,41 +46,60 @@ class MpiTransport final : public Transport {
 
   void broadcast(std::span<double> data, int root) override {
     const auto count = static_cast<int>(data.size());
-    if (!tell_) {
+    if (blocks())
       MPI_Bcast(data.data(), count, MPI_DOUBLE, root, group_);
-      return;
-    }
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(data.data(), count, MPI_DOUBLE, root, group_, &request);
-    wait_patiently(request);
+    else
+      begin_and_wait([&](MPI_Request* request) { MPI_Ibcast(data.data(), count, MPI_DOUBLE, root, group_, request); });
   }
 
   void gather(std::span<double> data, std::span<const int> ends) override {
-    int begin = 0;
-    for (std::size_t r = 0; r < counts_.size(); ++r) {
-      begins_[r] = begin;
-      counts_[r] = ends[r] - begin;
-      begin = ends[r];
-    }
-    if (!tell_) {
+    count_shares(ends);
+    if (blocks())
       MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), counts_.data(), begins_.data(), MPI_DOUBLE, group_);
-      return;
-    }
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), counts_.data(), begins_.data(), MPI_DOUBLE, group_,
-                    &request);
-    wait_patiently(request);
+    else
+      begin_and_wait([&](MPI_Request* request) {
+        MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data.data(), counts_.data(), begins_.data(), MPI_DOUBLE, group_,
+                        request);
+      });
   }
 
   void wait_for_all() override {
-    if (!tell_) {
+    if (blocks())
       MPI_Barrier(group_);
-      return;
-    }
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(group_, &request);
-    wait_patiently(request);
+    else
+      begin_and_wait([&](MPI_Request* request) { MPI_Ibarrier(group_, request); });
   }
+
+  void send(std::span<const double> data, int to, int channel) override {
+    const auto count = static_cast<int>(data.size());
+    if (blocks())
+      MPI_Send(data.data(), count, MPI_DOUBLE, to, channel, group_);
+    else
+      begin_and_wait([&](MPI_Request* request) { MPI_Isend(data.data(), count, MPI_DOUBLE, to, channel, group_, request); });
+  }
+
+  void receive(std::span<double> data, int from, int channel) override {
+    const auto count = static_cast<int>(data.size());
+    if (blocks())
+      MPI_Recv(data.data(), count, MPI_DOUBLE, from, channel, group_, MPI_STATUS_IGNORE);
+    else
+      begin_and_wait([&](MPI_Request* request) { MPI_Irecv(data.data(), count, MPI_DOUBLE, from, channel, group_, request); });
+  }
+
+  void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) override {
+    if (!blocks()) return Transport::collect(own, all, ends);
+    if (rank_ == 0) count_shares(ends);
+    MPI_Gatherv(own.data(), static_cast<int>(own.size()), MPI_DOUBLE, all.data(), counts_.data(), begins_.data(), MPI_DOUBLE, 0,
+                group_);
+  }
+
+  void admit_threads() override {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&provided);
+    if (provided < MPI_THREAD_SERIALIZED) throw std::runtime_error("this MPI cannot be used by several threads of a process");
+    threads_ = true;
+  }
+  double seconds() const override { return MPI_Wtime(); }
 
   void set_patience(double seconds, std::function<void(std::span<const int>)> tell) override {
     if (beside_ == MPI_COMM_NULL) MPI_Comm_dup(group_, &beside_);
@@ -87,15 +110,39 @@ class MpiTransport final : public Transport {
  private:
   using Clock = std::chrono::steady_clock;
 
+  void count_shares(std::span<const int> ends) {
+    int begin = 0;
+    for (std::size_t r = 0; r < counts_.size(); ++r) {
+      begins_[r] = begin;
+      counts_[r] = ends[r] - begin;
+      begin = ends[r];
+    }
+  }
+
+  /// Whether MPI may be left to wait: nobody else in this process needs it, and nobody looks for the dead.
+  bool blocks() const { return !tell_ && !threads_; }
+
+  template <class Begin>
+  void begin_and_wait(Begin begin) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    {
+      const std::lock_guard lock(mutex_);
+      begin(&request);
+    }
+    wait_patiently(request);
+  }
+
   void wait_patiently(MPI_Request& request) {
     constexpr int kTriesPerLook = 1000;
     auto since = Clock::now();
     for (int done = 0, tries = 1;; ++tries) {
+      if (threads_) std::this_thread::yield();
+      const std::lock_guard lock(mutex_);
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done) return;
-      if (tries % kTriesPerLook != 0 || (Clock::now() - since < patience_ && !is_called())) continue;
+      if (!tell_ || tries % kTriesPerLook != 0 || (Clock::now() - std::max(since, looked_) < patience_ && !is_called())) continue;
       if (const std::vector<int> silent = silent_ranks(); !silent.empty()) end(silent);
-      since = Clock::now();
+      since = looked_ = Clock::now();
     }
   }
 
@@ -147,8 +194,11 @@ class MpiTransport final : public Transport {
     std::abort();
   }
 
+  std::mutex mutex_;                 // threads take turns in calling MPI
+  bool threads_ = false;             // there may be some
   MPI_Comm beside_ = MPI_COMM_NULL;  // for words that are no part of the work
   std::chrono::duration<double> patience_{0.0};
+  Clock::time_point looked_{};  // when one of the threads last found all others there
   std::function<void(std::span<const int>)> tell_;
   MPI_Comm group_;
   int rank_ = 0, size_ = 1;
@@ -209,7 +259,7 @@ MpiWorld::MpiWorld() : exceptions_(std::uncaught_exceptions()) {
   MPI_Initialized(&already);
   if (already) throw std::logic_error("MPI is already running: a program has one MpiWorld");
   int provided = MPI_THREAD_SINGLE;
-  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   started_ = true;
   transport_ = std::make_unique<MpiTransport>(MPI_COMM_WORLD);
 }
@@ -223,6 +273,14 @@ MpiWorld::~MpiWorld() {
 #endif
   MPI_Finalize();
 }
+
+std::unique_ptr<Transport> ranks_of(int communicator) {
+  MPI_Comm group = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_Comm_f2c(static_cast<MPI_Fint>(communicator)), &group);
+  return std::make_unique<MpiTransport>(group);
+}
+
+int world_communicator() { return static_cast<int>(MPI_Comm_c2f(MPI_COMM_WORLD)); }
 
 std::unique_ptr<Transport> first_ranks(int count) {
   int started = 0, rank = 0;

@@ -28,6 +28,13 @@ class MpiWorld {
 /// there.
 std::unique_ptr<Transport> first_ranks(int count);
 
+/// The ranks of a communicator that a program has made itself: run_model() and AssemblySystem then work on them alone, and what
+/// the program sends there is kept apart. It is named by its Fortran handle, MPI_Comm_c2f(communicator), or py2f() in mpi4py. All
+/// of its ranks call it, after MPI_Init.
+std::unique_ptr<Transport> ranks_of(int communicator);
+/// The handle of all processes that mpirun started.
+int world_communicator();
+
 /// Whether a launcher of MPI programs started this process.
 bool under_mpirun();
 

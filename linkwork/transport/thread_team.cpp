@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -30,6 +31,7 @@ class MeetingPoint {
  public:
   explicit MeetingPoint(int size)
       : data_(static_cast<std::size_t>(size)),
+        boxes_(static_cast<std::size_t>(size) * static_cast<std::size_t>(size)),
         size_(size),
         can_spin_(static_cast<unsigned>(size) <= std::thread::hardware_concurrency()) {}
 
@@ -48,6 +50,37 @@ class MeetingPoint {
   void leave() {
     failed_ = true;
     next_round();
+    for (Box& box : boxes_) {
+      const std::lock_guard lock(box.mutex);
+      box.arrival.notify_all();
+    }
+  }
+
+  void send(std::span<const double> data, int from, int to, int channel) {
+    if (failed_) throw Stopped{};
+    Box& box = box_of(from, to);
+    const std::lock_guard lock(box.mutex);
+    if (box.spare.empty()) box.spare.emplace_back();
+    box.letters.splice(box.letters.end(), box.spare, box.spare.begin());
+    box.letters.back().channel = channel;
+    box.letters.back().data.assign(data.begin(), data.end());
+    ++box.count;
+    box.arrival.notify_all();
+  }
+
+  void receive(std::span<double> data, int from, int to, int channel) {
+    Box& box = box_of(from, to);
+    for (int i = 0; can_spin_ && i < kSpins && box.count == 0; ++i) relax();
+    std::unique_lock lock(box.mutex);
+    auto letter = box.letters.end();
+    box.arrival.wait(lock, [&] {
+      letter = std::ranges::find(box.letters, channel, &Letter::channel);
+      return letter != box.letters.end() || failed_;
+    });
+    if (letter == box.letters.end()) throw Stopped{};
+    std::ranges::copy(letter->data, data.begin());
+    box.spare.splice(box.spare.end(), box.letters, letter);
+    --box.count;
   }
 
   void show(int rank, double* data) { data_[static_cast<std::size_t>(rank)] = data; }
@@ -61,12 +94,27 @@ class MeetingPoint {
 
   /// Between messages there often are only microseconds of work: falling asleep and being woken takes longer.
   void wait_past(int round) const {
-    constexpr int kSpins = 2000;
     for (int i = 0; can_spin_ && i < kSpins && round_ == round; ++i) relax();
     while (round_ == round) round_.wait(round);
   }
 
+  static constexpr int kSpins = 2000;
+
+  struct Letter {
+    int channel = 0;
+    std::vector<double> data;
+  };
+  /// Messages on their way from one rank to another.
+  struct Box {
+    std::mutex mutex;
+    std::condition_variable arrival;
+    std::list<Letter> letters, spare;  // the latter were read, and will be written again
+    std::atomic<int> count = 0;        // of letters
+  };
+  Box& box_of(int from, int to) { return boxes_[static_cast<std::size_t>(from * size_ + to)]; }
+
   std::vector<double*> data_;  // by rank: the array of the message under way
+  std::vector<Box> boxes_;
   int size_;
   bool can_spin_;  // with more threads than cores it would keep others from working
   std::atomic<int> arrived_ = 0, round_ = 0;
@@ -98,6 +146,9 @@ class ThreadTransport final : public Transport {
   }
 
   void wait_for_all() override { point_.meet(); }
+
+  void send(std::span<const double> data, int to, int channel) override { point_.send(data, rank_, to, channel); }
+  void receive(std::span<double> data, int from, int channel) override { point_.receive(data, from, rank_, channel); }
 
  private:
   /// Copies while the arrays of all ranks hold still.

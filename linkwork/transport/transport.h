@@ -6,7 +6,7 @@
 namespace linkwork {
 
 /// A group of ranks that work on one problem, and the messages between them. Every rank calls the same functions in the same
-/// order with arrays of the same length.
+/// order with arrays of the same length, apart from messages between two of them.
 ///
 /// None of the messages adds numbers up: a sum over ranks would depend on how many there are. What is added is collected first
 /// and added in an order fixed by the problem, see ordered_sum(), so that any number of ranks gives the same bits.
@@ -26,6 +26,21 @@ class Transport {
   /// Returns when all have called it.
   virtual void wait_for_all() = 0;
 
+  /// To one other rank. The data may be changed when it returns; it may wait until the other receives it. Messages from one rank
+  /// to another on the same channel arrive in the order in which they were sent.
+  virtual void send(std::span<const double> data, int to, int channel) = 0;
+  /// What `from` sends to this rank: as many numbers as it sends.
+  virtual void receive(std::span<double> data, int from, int channel) = 0;
+
+  /// Like gather(), but only the first rank gets the whole: `all` and `ends` are not looked at on the others.
+  virtual void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends);
+
+  /// From here on several threads of this process may call send() and receive() at the same time, each on channels of its own.
+  virtual void admit_threads() {}
+
+  /// The time that messages take is measured by this clock, which simulated networks have of their own.
+  virtual double seconds() const;
+
   /// From here on a rank that has waited so long for others looks for those that do not answer: if there are any, tell(ranks) is
   /// called and all processes end. All ranks call it. Only processes can be lost: others do nothing.
   virtual void set_patience(double /*seconds*/, std::function<void(std::span<const int>)> /*tell*/) {}
@@ -39,6 +54,8 @@ class InProcess final : public Transport {
   void broadcast(std::span<double>, int) override {}
   void gather(std::span<double>, std::span<const int>) override {}
   void wait_for_all() override {}
+  void send(std::span<const double>, int, int) override {}
+  void receive(std::span<double>, int, int) override {}
 };
 
 /// Tasks begin, ..., end - 1 out of `count`, those of one rank: as equal shares as possible, in order of rank.

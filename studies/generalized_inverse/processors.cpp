@@ -127,6 +127,12 @@ class TracedTransport final : public Transport {
   void wait_for_all() override {
     trace([&] { inner_.wait_for_all(); });
   }
+  void send(std::span<const double> data, int to, int channel) override {
+    trace([&] { inner_.send(data, to, channel); });
+  }
+  void receive(std::span<double> data, int from, int channel) override {
+    trace([&] { inner_.receive(data, from, channel); });
+  }
 
   /// Begins and ends of messages.
   const std::vector<double>& times() const { return times_; }

@@ -16,6 +16,8 @@ for model in four_bar_modules ring_groups rover_modules chain_modules; do
     done
     mpirun -n 2 --oversubscribe "$LINKWORK" run "$model" --end 0.03 --quiet --no-report --threads 2 --out both
     cmp threads1/trajectory.csv both/trajectory.csv || fail "$model differs on 2 ranks of 2 threads"
+    mpirun -n 3 --oversubscribe "$LINKWORK" run "$model" --end 0.03 --quiet --no-report --glue hierarchical:tree=1 --out tree
+    cmp threads1/trajectory.csv tree/trajectory.csv || fail "$model differs if messages go through the tree of groups"
     python3 -c "
 import json
 summary = json.load(open('both/summary.json'))

@@ -7,6 +7,8 @@
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/simulation/simulation.h"
+#include "linkwork/transport/hybrid.h"
+#include "linkwork/transport/thread_team.h"
 #include "tests/mpi/world.h"
 
 namespace linkwork {
@@ -42,6 +44,34 @@ TEST(ModulesOverMpi, GiveTheBitsOfOneProcessWithEveryGlue) {
         ASSERT_EQ(std::memcmp(together[r].data(), one[r].data(), one[r].size() * sizeof(double)), 0)
             << name << ", " << glue.info.name << ", row " << r;
     }
+}
+
+/// One exchange, the tree of groups with and without the whole plan, and threads of processes.
+TEST(ModulesOverMpi, GiveTheSameBitsInEveryScheme) {
+  for (const char* name : {"chain_modules", "rover_modules", "gear_train_modules"}) {
+    Spec spec = read_model_file(std::string(LINKWORK_SOURCE_DIR "/models/") + name + ".toml");
+    spec.settings.end = 0.02;
+    AssemblyPlan plan = plan_assembly(spec);
+    start_together(plan, spec, world());
+    const auto once = rows_of(plan, {"hierarchical", {{"tree", 0.0}}, {}}, world());
+    const auto tree = rows_of(plan, {"hierarchical", {{"tree", 1.0}}, {}}, world());
+    plan.keeps_whole_below = 1;
+    const auto parts = rows_of(plan, {"hierarchical", {{"tree", 1.0}}, {}}, world());
+    std::vector<std::vector<double>> hybrid;
+    world().admit_threads();
+    ThreadTeam team(2);
+    team.run([&](Transport& threads) {
+      HybridTransport transport(world(), threads);
+      auto rows = rows_of(plan, {"hierarchical", {{"tree", 1.0}}, {}}, transport);
+      if (transport.rank() == 0) hybrid = std::move(rows);
+    });
+    EXPECT_EQ(tree, once) << name;
+    EXPECT_EQ(parts, once) << name;
+    if (world().rank() == 0) {
+      EXPECT_EQ(hybrid, once) << name;
+      EXPECT_GT(once.size(), 1U);
+    }
+  }
 }
 
 /// [Khan2006] section 7.3, Fig. 10b: two chains on two processors, fixed steps of 1 ms. The pin holds near 1e-12 m until the

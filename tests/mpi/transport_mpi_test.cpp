@@ -42,6 +42,26 @@ TEST(MpiWorld, GathersSharesOfUnequalLength) {
   EXPECT_EQ(data, whole);
 }
 
+TEST(MpiWorld, SendsToOneRankAndCollectsOnTheFirst) {
+  const int size = world().size(), rank = world().rank(), next = (rank + 1) % size, before = (rank + size - 1) % size;
+  const std::unique_ptr<Transport> own = ranks_of(world_communicator());  // as a program that has a communicator of its own
+  for (Transport* const transport : {&world(), own.get()}) {
+    double number = -1.0;
+    const double sent = rank;
+    if (size > 1) {
+      if (rank == 0) transport->send({&sent, 1}, next, 3);
+      transport->receive({&number, 1}, before, 3);
+      if (rank != 0) transport->send({&sent, 1}, next, 3);
+      EXPECT_EQ(number, before);
+    }
+    std::vector<double> all(static_cast<std::size_t>(size));
+    std::vector<int> ends;
+    for (int r = 1; r <= size; ++r) ends.push_back(r);
+    transport->collect({&sent, 1}, all, ends);
+    for (int r = 0; rank == 0 && r < size; ++r) EXPECT_EQ(all[static_cast<std::size_t>(r)], r);
+  }
+}
+
 TEST(MpiWorld, MakesAGroupOfItsFirstRanks) {
   for (int count = 1; count <= world().size(); ++count) {
     const std::unique_ptr<Transport> group = first_ranks(count);

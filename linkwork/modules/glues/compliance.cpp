@@ -117,7 +117,7 @@ class ComplianceGlue : public Glue {
   /// All ranks get those of all modules, at the state last evaluated.
   void gather_responses() {
     const AssemblyPlan& plan = workshop_.plan();
-    const std::vector<int> leaves = workshop_.tree().leaves();
+    const std::vector<int> leaves = workshop_.leaves();
     std::vector<int> ends;
     std::vector<int> begin_of(plan.modules.size());
     int size = 0;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/LU>
+#include <algorithm>
 
 #include "linkwork/transport/text.h"
 
@@ -15,7 +16,7 @@ void FrictionLoads::for_each_part(Visit visit) {
     if (SwitchedPart* const part = module.module->switched()) visit(static_cast<std::size_t>(module.index), *part, true);
   for (std::size_t k = 0; k < hierarchy_.couplings().size(); ++k)
     if (const auto& coupling = hierarchy_.couplings()[k])
-      visit(workshop_.plan().modules.size() + k, coupling->switched(), hierarchy_.is_owner(k));
+      visit(static_cast<std::size_t>(workshop_.plan().module_count()) + k, coupling->switched(), hierarchy_.is_owner(k));
 }
 
 void FrictionLoads::lay_out() {
@@ -23,10 +24,13 @@ void FrictionLoads::lay_out() {
   for_each_part([&](std::size_t number, const SwitchedPart& part, bool owned) {
     if (owned && part.load_count() > 0) own += fmt::format("{}\n{}\n", number, part.load_count());
   });
-  places_.assign(workshop_.plan().modules.size() + workshop_.plan().couplings.size(), 0);
+  const std::vector<std::string> texts = gather_texts(workshop_.transport(), own);
   ends_.clear();
+  now_.resize(0);
+  if (std::ranges::all_of(texts, &std::string::empty)) return;
+  places_.assign(static_cast<std::size_t>(workshop_.plan().module_count()) + workshop_.plan().couplings.size(), 0);
   int at = 0;
-  for (const std::string& text : gather_texts(workshop_.transport(), own)) {
+  for (const std::string& text : texts) {
     const std::vector<std::string> lines = lines_of(text);
     for (std::size_t line = 0; line < lines.size(); line += 2) {
       places_[std::stoul(lines[line])] = at;

@@ -12,12 +12,14 @@ class HierarchicalGlue : public Glue {
 
   Status evaluate(double t, States& x, States& rates) override;
   Status project(double t, States& x, bool closely) override;
+  Status project_and_evaluate(double t, States& x, States& rates) override;
   double weakest() const override { return hierarchy_.weakest(); }
   int connection_rank() override { return hierarchy_.total_rank(); }
   int total_rank() const override { return hierarchy_.total_rank() + hierarchy_.inner_rank(); }
-  int own_rank() const override { return hierarchy_.own_rank(); }
+  int known_connection_rank() const override { return hierarchy_.total_rank(); }
   int numbers_exposed() const override { return hierarchy_.numbers_exposed(); }
   std::string contradiction() const override;
+  PairOfSums add_up(std::span<const PairOfSums> own) override { return hierarchy_.add_up(own); }
   Hierarchy* coupled() override { return &hierarchy_; }
   void modes_changed() override { loads_.lay_out(); }
 
@@ -29,6 +31,7 @@ class HierarchicalGlue : public Glue {
   Status solve(double t, const States& x, States& rates);
 
   FrictionLoads loads_;
+  int times_due_ = 0;  // ends of steps in a row that were, or may have been, moved
 };
 
 }  // namespace linkwork

@@ -97,7 +97,7 @@ class ProjectionGlue : public Glue {
   /// Sizes are known to the rank that has the module only; all get them.
   void lay_out() {
     const AssemblyPlan& plan = workshop_.plan();
-    const std::vector<int> leaves = workshop_.tree().leaves();
+    const std::vector<int> leaves = workshop_.leaves();
     std::vector<double> sizes(2 * leaves.size(), 0.0);
     std::vector<int> ends;
     for (const int end : workshop_.placement().ends) ends.push_back(2 * end);

@@ -42,7 +42,7 @@ class WaveformGlue : public HierarchicalGlue {
         seidel_(options.at("seidel") != 0.0),
         relax_(options.at("relax") != 0.0),
         tableau_(*std::ranges::find(tableaus(), workshop.plan().settings.integrator.name, &Tableau::name)),
-        leaves_(workshop.tree().leaves()) {
+        leaves_(workshop.leaves()) {
     int ports = 0;
     for (std::size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
       first_port_.push_back(ports);

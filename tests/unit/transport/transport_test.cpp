@@ -9,6 +9,7 @@
 
 #include "linkwork/transport/hybrid.h"
 #include "linkwork/transport/mpi_world.h"
+#include "linkwork/transport/text.h"
 #include "linkwork/transport/thread_team.h"
 
 namespace linkwork {
@@ -100,6 +101,63 @@ TEST(ThreadTeam, PassesOnTheExceptionOfOneRankAndStopsTheOthers) {
   EXPECT_EQ(ran, std::vector<int>(3, 1)) << "the team is usable after a failure";
 }
 
+TEST(ThreadTeam, DeliversMessagesOfAChannelInOrderToTheRankTheyAreFor) {
+  ThreadTeam team(3);
+  std::vector<std::vector<double>> seen(3);
+  team.run([&](Transport& transport) {
+    const int rank = transport.rank(), next = (rank + 1) % 3, before = (rank + 2) % 3;
+    for (int k = 0; k < 100; ++k)
+      for (const int channel : {0, 1}) {
+        std::vector<double> data(static_cast<std::size_t>(1 + k % 4), 1000.0 * rank + 2.0 * k + channel);
+        transport.send(data, next, channel);
+        data[0] = -1.0;  // it was sent already
+      }
+    for (const int channel : {1, 0})
+      for (int k = 0; k < 100; ++k) {
+        std::vector<double> data(static_cast<std::size_t>(1 + k % 4));
+        transport.receive(data, before, channel);
+        EXPECT_EQ(data, std::vector<double>(data.size(), 1000.0 * before + 2.0 * k + channel));
+      }
+  });
+}
+
+TEST(ThreadTeam, StopsThoseWhoWaitForAMessageOfOneThatFails) {
+  ThreadTeam team(2);
+  EXPECT_THROW(team.run([](Transport& transport) {
+    double number = 0.0;
+    if (transport.rank() == 1) throw std::domain_error("rank 1");
+    transport.receive({&number, 1}, 1, 0);
+  }),
+               std::domain_error);
+}
+
+TEST(Transport, CollectsOnTheFirstRank) {
+  ThreadTeam team(4);
+  const std::vector<int> ends{2, 2, 5, 6};
+  std::vector<double> whole(6);
+  team.run([&](Transport& transport) {
+    const auto rank = static_cast<std::size_t>(transport.rank());
+    std::vector<double> own;
+    for (int i = rank == 0 ? 0 : ends[rank - 1]; i < ends[rank]; ++i) own.push_back(i);
+    if (rank == 0)
+      transport.collect(own, whole, ends);
+    else
+      transport.collect(own, {}, {});
+  });
+  EXPECT_EQ(whole, (std::vector<double>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(Transport, TellsTextsToAllOrToTheFirst) {
+  ThreadTeam team(3);
+  const std::vector<std::string> texts{"", "a text", "of twenty-one letters"};
+  team.run([&](Transport& transport) {
+    const std::string& own = texts[static_cast<std::size_t>(transport.rank())];
+    EXPECT_EQ(gather_texts(transport, own), texts);
+    EXPECT_EQ(collect_texts(transport, own), transport.rank() == 0 ? texts : std::vector<std::string>{});
+    EXPECT_EQ(gather_texts(transport, ""), std::vector<std::string>(3));
+  });
+}
+
 /// Teams within a team: the outer one stands for processes.
 TEST(HybridTransport, IsOneGroupOfRanks) {
   ThreadTeam processes(2);
@@ -108,19 +166,30 @@ TEST(HybridTransport, IsOneGroupOfRanks) {
     ThreadTeam threads(3);
     threads.run([&](Transport& within) {
       HybridTransport transport(between, within);
-      const auto rank = static_cast<std::size_t>(transport.rank());
+      const int rank = transport.rank();
       EXPECT_EQ(transport.size(), 6);
       const std::vector<int> ends{1, 1, 4, 5, 5, 8};
       std::vector<double> data(8, -1.0);
-      for (int i = rank == 0 ? 0 : ends[rank - 1]; i < ends[rank]; ++i) data[static_cast<std::size_t>(i)] = i;
+      for (int i = rank == 0 ? 0 : ends[static_cast<std::size_t>(rank - 1)]; i < ends[static_cast<std::size_t>(rank)]; ++i)
+        data[static_cast<std::size_t>(i)] = i;
       transport.gather(data, ends);
       for (int root = 0; root < 6; ++root) {
-        double told = transport.rank();
+        double told = rank;
         transport.broadcast({&told, 1}, root);
         data.push_back(told);
       }
       transport.wait_for_all();
-      seen[rank] = data;
+      for (int to = 0; to < 6; ++to) {
+        const double number = 10.0 * rank + to;
+        if (to != rank) transport.send({&number, 1}, to, 0);
+      }
+      for (int from = 0; from < 6; ++from) {
+        double number = 0.0;
+        if (from == rank) continue;
+        transport.receive({&number, 1}, from, 0);
+        EXPECT_EQ(number, 10.0 * from + rank);
+      }
+      seen[static_cast<std::size_t>(rank)] = data;
     });
   });
   for (const std::vector<double>& data : seen) EXPECT_EQ(data, (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5}));

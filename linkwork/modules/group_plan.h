@@ -1,0 +1,49 @@
+#pragma once
+
+#include <vector>
+
+#include "linkwork/modules/assembly_plan.h"
+#include "linkwork/modules/placement.h"
+
+namespace linkwork {
+
+/// How ranks work on the groups that none of them has alone. Which is chosen does not change a bit of the result.
+enum class Scheme {
+  kOneExchange,  // all get what the ranks' own groups offer, and each solves all groups that span ranks
+  kTree          // each group is solved by one rank; messages go up and down the tree
+};
+
+/// A group, before it is at work.
+struct PlannedGroup {
+  int number = 0;             // in the tree
+  int parent = -1;            // its number; -1: it is the whole
+  int parent_rank = -1;       // who solves the parent, the first of them if there are several
+  int module = -1;            // of a leaf
+  std::vector<int> children;  // places in GroupPlan::groups
+  int first_rank = 0, last_rank = 0;
+  bool solved = false;         // here; else what it offers comes by message
+  std::vector<PortRef> ports;  // of the children that are joined here or further up; kept ones only, if not solved here
+  std::vector<int> kept;       // places of those that are joined further up
+  std::vector<int> connections, springs, couplings;  // that are eliminated here: places in the plan
+
+  bool spans_ranks() const { return first_rank != last_rank; }
+  /// Who solves it, the first if there are several.
+  int rank() const { return first_rank; }
+};
+
+/// What one rank has to know of the tree of groups: those that it solves, and their children. Children stand before their group.
+struct GroupPlan {
+  Scheme scheme = Scheme::kOneExchange;
+  std::vector<PlannedGroup> groups;
+  std::vector<int> connections, springs;  // that this rank tells of in the output: places in the plan
+  std::vector<int> coupling_ranks;        // by coupling: which rank tells of it
+  int numbers_exposed = 0;                // motion and response of the ports of all modules
+};
+
+/// In O(n log n).
+GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Placement& placement, int rank, Scheme scheme);
+
+/// Numbers that tell of the motion and the response of this many ports.
+int message_size(std::size_t ports);
+
+}  // namespace linkwork
