@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,7 +16,13 @@ namespace linkwork {
 namespace {
 
 enum BoardHead { kBoardTrouble, kBoardPosition, kBoardVelocity, kBoardSpeed, kBoardHeadSize };
-constexpr int kMotionSize = 18;
+
+/// The largest eigenvalue of a block of an inverse inertia.
+double most(const Eigen::Ref<const Mat3<double>, 0, Eigen::OuterStride<>>& block) {
+  const Mat3<double> symmetric = 0.5 * (block + block.transpose());
+  return std::max(
+      0.0, Eigen::SelfAdjointEigenSolver<Mat3<double>>().computeDirect(symmetric, Eigen::EigenvaluesOnly).eigenvalues()[2]);
+}
 
 }  // namespace
 
@@ -145,12 +152,15 @@ Status close_joints(Workshop& workshop, double tolerance, double t, States& x, s
 
 PortBoard::PortBoard(Workshop& workshop) : workshop_(workshop), leaves_(workshop.leaves()) {
   const AssemblyPlan& plan = workshop.plan();
-  for (const ModulePlan& module : plan.modules) motion_.emplace_back(at(module.port_count));
+  for (const ModulePlan& module : plan.modules) {
+    motion_.emplace_back(at(module.port_count));
+    ease_.emplace_back(at(module.port_count));
+  }
   int size = 0;
   for (int rank = 0; rank < workshop.transport().size(); ++rank) {
     size += kBoardHeadSize;
     for (int leaf = workshop.placement().begin(rank); leaf < workshop.placement().end(rank); ++leaf)
-      size += kMotionSize * plan.modules[at(leaves_[at(leaf)])].port_count;
+      size += kNumbersPerPort * plan.modules[at(leaves_[at(leaf)])].port_count;
     ends_.push_back(size);
   }
   message_.assign(at(size), 0.0);
@@ -167,11 +177,15 @@ Status PortBoard::exchange(AssemblyErrors& errors) {
     head[kBoardPosition] = std::max(head[kBoardPosition], own.position);
     head[kBoardVelocity] = std::max(head[kBoardVelocity], own.velocity);
     head[kBoardSpeed] = std::max(head[kBoardSpeed], own.speed);
-    for (const PortMotion& motion : module.motion) {
+    for (std::size_t port = 0; port < module.motion.size(); ++port) {
+      const PortMotion& motion = module.motion[port];
       to = std::copy_n(motion.R.data(), 9, to);
       to = std::copy_n(motion.p.data(), 3, to);
       to = std::copy_n(motion.w.data(), 3, to);
       to = std::copy_n(motion.v.data(), 3, to);
+      const auto first = 6 * static_cast<Eigen::Index>(port);
+      *to++ = most(module.response.D.block<3, 3>(first, first));
+      *to++ = most(module.response.D.block<3, 3>(first + 3, first + 3));
     }
   }
   workshop_.transport().gather(message_, ends_);
@@ -183,14 +197,18 @@ Status PortBoard::exchange(AssemblyErrors& errors) {
     errors.velocity = std::max(errors.velocity, from[kBoardVelocity]);
     errors.speed = std::max(errors.speed, from[kBoardSpeed]);
     from += kBoardHeadSize;
-    for (int leaf = workshop_.placement().begin(rank); leaf < workshop_.placement().end(rank); ++leaf)
-      for (PortMotion& motion : motion_[at(leaves_[at(leaf)])]) {
+    for (int leaf = workshop_.placement().begin(rank); leaf < workshop_.placement().end(rank); ++leaf) {
+      const std::size_t module = at(leaves_[at(leaf)]);
+      for (std::size_t port = 0; port < motion_[module].size(); ++port) {
+        PortMotion& motion = motion_[module][port];
         std::copy_n(from, 9, motion.R.data());
         std::copy_n(from + 9, 3, motion.p.data());
         std::copy_n(from + 12, 3, motion.w.data());
         std::copy_n(from + 15, 3, motion.v.data());
-        from += kMotionSize;
+        ease_[module][port] = {from[18], from[19]};
+        from += kNumbersPerPort;
       }
+    }
   }
   if (!trouble) return {};
   Status status{workshop_.everyones_trouble()};
@@ -199,6 +217,8 @@ Status PortBoard::exchange(AssemblyErrors& errors) {
 }
 
 const PortMotion& PortBoard::motion(const PortRef& port) const { return motion_[at(port.module)][at(port.port)]; }
+
+const PortEase& PortBoard::ease(const PortRef& port) const { return ease_[at(port.module)][at(port.port)]; }
 
 const PortMotion PortBoard::motion_of_a(const Connection& connection) const {
   return connection.a.is_ground() ? resting(connection.ground_a) : motion(connection.a);

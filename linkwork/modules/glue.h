@@ -124,14 +124,22 @@ Status project_onto_constraints(Workshop& workshop, Hierarchy& hierarchy, const 
 /// Moves the starts of modules that know nothing of one another so that the joints between them are closed, and says by how much.
 Status close_joints(Workshop& workshop, double tolerance, double t, States& x, std::vector<std::string>& notes);
 
-/// Exchanges the motion of all ports that take part in joints and springs: what glues need that work on motions alone.
+/// The largest accelerations of a port by a unit torque and by a unit force on it.
+struct PortEase {
+  double turning = 0.0, moving = 0.0;
+};
+
+/// Exchanges the motion of all ports, and how easily they move: what glues need that work on little more than motions.
 class PortBoard {
  public:
+  static constexpr int kNumbersPerPort = 20;
+
   explicit PortBoard(Workshop& workshop);
 
-  /// After ask_kinematics(): all ranks have all motions, and the largest errors.
+  /// After ask_kinematics() and ask_response(): all ranks have all motions, and the largest errors.
   Status exchange(AssemblyErrors& errors);
   const PortMotion& motion(const PortRef& port) const;
+  const PortEase& ease(const PortRef& port) const;
   const PortMotion motion_of_a(const Connection& connection) const;
   const PortMotion motion_of_b(const Connection& connection) const;
 
@@ -139,6 +147,7 @@ class PortBoard {
   Workshop& workshop_;
   std::vector<int> leaves_;
   std::vector<std::vector<PortMotion>> motion_;  // by module, port
+  std::vector<std::vector<PortEase>> ease_;
   std::vector<double> message_;
   std::vector<int> ends_;
 };

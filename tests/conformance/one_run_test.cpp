@@ -51,7 +51,7 @@ class EveryRun : public testing::TestWithParam<Subject> {
   static Simulation make(const std::function<void(Settings&)>& change = [](Settings&) {}) { return GetParam().make(change); }
 };
 
-struct Rows {
+struct ObservedRows {
   std::vector<std::vector<double>> rows;
   Observer observer() {
     return {.row = [this](std::span<const double> row) { rows.emplace_back(row.begin(), row.end()); }};
@@ -59,7 +59,7 @@ struct Rows {
 };
 
 TEST_P(EveryRun, GivesTheSameBitsStepByStep) {
-  Rows whole, stepped;
+  ObservedRows whole, stepped;
   Simulation run = make();
   ASSERT_TRUE(run.run(whole.observer()).completed);
   Simulation live = make();
@@ -84,7 +84,7 @@ TEST_P(EveryRun, GoesBackToWhatItSaved) {
   ASSERT_TRUE(run.advance_to(0.05));
   const SavedRun saved = run.save();
   run.restore(saved);  // what is saved is what it goes on from
-  Rows first, second;
+  ObservedRows first, second;
   run.observe(first.observer());
   ASSERT_TRUE(run.advance_to(0.15));
   const VecX<double> there = run.moment().y;

@@ -12,9 +12,14 @@ namespace linkwork {
 
 namespace {
 
-/// lambda = -(K phi + D phidot) from the motion of the ports alone; every module goes on by itself, [Khan2006] section 5.2. Rows
-/// that are angles have a stiffness of their own: unless it is given, that of the springs at the distance at which they turn the
-/// two modules as fast as they move them.
+/// lambda = -(K phi + C phidot) from the motion of the ports, [Khan2006] section 5.2; every module goes on by itself.
+///
+/// A stiffness that nobody gave is as large as the step allows, wherever the modules are. Rows with the inverse inertia W swing
+/// freely as phidd = -W (K phi + C phid). The rows of a connection that move, and those that turn, are blocks b of equal
+/// stiffness, and a module with n_m blocks has, since its inverse inertia is not negative,
+///   G_m D_m G_m' <= n_m diag_b(G_mb D_mb G_mb') <= n_m diag_b(e_mb 1),                                                      (1)
+/// where e_mb is the most that a unit along rows of b accelerates them. So with k_b = (z/h)^2 / sum_m n_m e_mb, C = beta K,   (2)
+/// no frequency is above z/h. z is what the integrator follows with a reserve, beta damps the fastest springs by `kDamping`.
 class ComplianceGlue : public Glue {
  public:
   ComplianceGlue(Workshop& workshop, const Options& options)
@@ -22,39 +27,58 @@ class ComplianceGlue : public Glue {
         board_(workshop),
         drift_(drift_control(workshop.plan().settings)),
         stiffness_(options.at("stiffness")),
-        given_damping_(options.at("damping")),
-        damping_(given_or(given_damping_, 0.6 * std::sqrt(stiffness_))),
+        damping_(options.at("damping")),
         turning_stiffness_(options.at("turning_stiffness")),
-        turning_damping_(options.at("turning_damping")) {}
+        turning_damping_(options.at("turning_damping")) {
+    constexpr double kDamping = 0.5;
+    const Settings& settings = workshop.plan().settings;
+    // What is no Runge-Kutta method gets what the least of them follows; with error control, `step` says how fast springs may be.
+    const Tableau* const method = runge_kutta(settings.integrator.name);
+    const double z = reach(method != nullptr ? *method : *runge_kutta("euler"), kDamping) / kReserve;
+    squared_frequency_ = std::pow(z / settings.step, 2);
+    damping_per_stiffness_ = 2.0 * kDamping * settings.step / z;
+    for (const double option : {stiffness_, damping_, turning_stiffness_, turning_damping_})
+      if (is_given(option)) some_are_given_ = true;
+    for (const Connection& connection : workshop.plan().connections)
+      if (connection.compliance.stiffness || connection.compliance.damping) some_are_given_ = true;
+  }
 
   /// Explicit steps follow stiff springs only if they are short. Modules answer otherwise as they move: where they answer more
-  /// strongly than before they are looked at again, and the step that is recommended leaves room for that.
+  /// strongly than before, springs that somebody gave are looked at again, and the step that is recommended leaves room for that.
   Status check(bool at_start) override {
-    constexpr double kRoom = 1.5, kClearly = 1.1;
-    const auto& methods = tableaus();
+    constexpr double kClearly = 1.1;
+    if (at_start) {
+      tell_stiffness();
+      gather_responses();
+      if (const Status status = check_loads(); !status.ok()) return status;
+    }
+    if (!some_are_given_) return {};
     const Settings& settings = workshop_.plan().settings;
-    const auto method = std::ranges::find(methods, settings.integrator.name, &Tableau::name);
-    if (method == methods.end() || !method->error.empty()) return {};  // error control finds its steps
+    const Tableau* const method = runge_kutta(settings.integrator.name);
+    if (method == nullptr || !method->error.empty()) return {};  // error control finds its steps
     gather_responses();
     const VirtualSprings springs = all_springs();
     const double strength = springs.strength();
     if (strength <= kClearly * strongest_) return {};
     strongest_ = strength;
     if (springs.is_stable(*method, settings.step)) return {};
-    const double longest = springs.longest_step(*method, settings.step);
+    const double longest = springs.longest_step(*method), scale = springs.largest_scale(*method, kReserve * settings.step);
+    const std::string softer = is_given(stiffness_) ? fmt::format("compliance:stiffness={:.2g}", stiffness_ * scale)
+                                                    : fmt::format("{:.2g} times the stiffness that is given", scale);
     return {
         fmt::format("glue 'compliance' {}: with {} its springs take steps of at most {:.2g} s, and the step is {:.2g} s; give "
-                    "--step {:.2g}, or compliance:stiffness={:.2g}",
+                    "--step {:.2g}, or {}, or leave the stiffness to the glue",
                     at_start ? "would not be stable" : "is not stable any more", method->name, longest, settings.step,
-                    longest / kRoom, stiffness_ * springs.largest_scale(*method, kRoom * settings.step))};
+                    longest / kReserve, softer)};
   }
+  std::vector<std::string> remarks() const override { return remarks_; }
 
   Status evaluate(double t, States& x, States& rates) override {
     workshop_.ask_kinematics(t, x);
-    if (Status status = board_.exchange(errors_); !status.ok()) return status;
-    // The response is asked for its side effect of setting up the module's own recursion; D stays with the module.
     workshop_.ask_response(Level::kAcceleration);
-    if (squared_arms_.empty()) find_arms();
+    if (Status status = board_.exchange(errors_); !status.ok()) return status;
+    if (blocks_.empty()) count_blocks();
+    if (is_given(stiffness_) && squared_arms_.empty()) find_arms();
     for (WorkingModule& module : workshop_.modules()) module.Q.setZero();
     const AssemblyPlan& plan = workshop_.plan();
     for (std::size_t c = 0; c < plan.connections.size(); ++c) join(c, results_[c]);
@@ -78,14 +102,14 @@ class ComplianceGlue : public Glue {
     return rows;
   }
 
-  /// The springs stay as they were found at the start.
+  /// Given springs stay as they were found at the start.
   std::vector<double> memory() const override {
     std::vector<double> memory = squared_arms_;
     memory.push_back(strongest_);
     return memory;
   }
   void set_memory(const std::vector<double>& memory) override {
-    if (memory.size() != workshop_.plan().connections.size() + 1) return;
+    if (memory.size() != (is_given(stiffness_) ? workshop_.plan().connections.size() : 0) + 1) return;
     squared_arms_.assign(memory.begin(), memory.end() - 1);
     strongest_ = memory.back();
   }
@@ -93,25 +117,154 @@ class ComplianceGlue : public Glue {
   int numbers_exposed() const override {
     int ports = 0;
     for (const ModulePlan& module : workshop_.plan().modules) ports += module.port_count;
-    return 18 * ports;
+    return PortBoard::kNumbersPerPort * ports;
   }
 
  private:
-  static double given_or(double given, double otherwise) { return std::isnan(given) ? otherwise : given; }
+  static constexpr double kReserve = 1.5;
+
+  static bool is_given(double option) { return !std::isnan(option); }
+  static double given_or(double given, double otherwise) { return is_given(given) ? given : otherwise; }
+  static const Tableau* runge_kutta(const std::string& name) {
+    const auto found = std::ranges::find(tableaus(), name, &Tableau::name);
+    return found == tableaus().end() ? nullptr : &*found;
+  }
 
   struct Spring {
     double stiffness, damping;
+    bool follows_step = false;  // nobody gave it
   };
-  /// In place of a row.
-  Spring spring_for(std::size_t connection, const Row& row) const {
-    const bool turns = row.on_p.isZero(0.0);
-    const double squared_arm = squared_arms_[connection];
+  /// In place of the rows that move and of those that turn.
+  struct Springs {
+    Spring moving, turning;
+    const Spring& of(const Row& row) const { return turns(row) ? turning : moving; }
+  };
+  static bool turns(const Row& row) { return row.on_p.isZero(0.0); }
+
+  /// In place of the rows last evaluated, which are those of this connection.
+  Springs springs_of(std::size_t connection) const { return {spring_of(connection, false), spring_of(connection, true)}; }
+
+  /// Of the springs given in N/m, those that turn act at the distance at which they turn the two modules as fast as they move
+  /// them.
+  Spring spring_of(std::size_t connection, bool turning) const {
+    const auto usual_damping = [&](double stiffness) { return given_or(damping_, 0.6 * std::sqrt(stiffness)); };
     const ComplianceSpec& own = workshop_.plan().connections[connection].compliance;
-    const double damping = own.stiffness ? given_or(given_damping_, 0.6 * std::sqrt(*own.stiffness))
-                           : turns       ? given_or(turning_damping_, damping_ * squared_arm)
-                                         : damping_;
-    const double stiffness = turns ? given_or(turning_stiffness_, stiffness_ * squared_arm) : stiffness_;
-    return {own.stiffness.value_or(stiffness), own.damping.value_or(damping)};
+    if (own.stiffness) return {*own.stiffness, own.damping.value_or(usual_damping(*own.stiffness))};
+    double stiffness = turning ? turning_stiffness_ : stiffness_;
+    double damping = own.damping.value_or(turning ? turning_damping_ : damping_);
+    if (is_given(stiffness_)) {
+      const double squared_arm = turning ? squared_arms_[connection] : 1.0;
+      stiffness = given_or(stiffness, stiffness_ * squared_arm);
+      damping = given_or(damping, usual_damping(stiffness_) * squared_arm);
+    }
+    const bool follows_step = !is_given(stiffness) && !is_given(damping);
+    stiffness = given_or(stiffness, stiffness_for_step(workshop_.plan().connections[connection], turning));
+    return {stiffness, given_or(damping, damping_per_stiffness_ * stiffness), follows_step};
+  }
+
+  /// (2). What cannot move needs no spring.
+  double stiffness_for_step(const Connection& connection, bool turning) const {
+    const double ease = ease_of(connection.a, connection, turning) + ease_of(connection.b, connection, turning);
+    return ease > 0.0 ? squared_frequency_ / ease : 0.0;
+  }
+
+  /// n_m e_mb of (1), by the norms of the rows' parts. Rows that hardly move, as those across a plane, are no stiffer than the
+  /// system's size makes sense of.
+  double ease_of(const PortRef& port, const Connection& connection, bool turning) const {
+    constexpr double kShort = 1e-2;
+    if (port.is_ground()) return 0.0;
+    double on_w = 0.0, on_p = 0.0;  // squared norms of the block, from above
+    for (int r = 0; r < connection.row_count(); ++r) {
+      double with_w = 0.0, with_p = 0.0;
+      for (int s = 0; s < connection.row_count(); ++s) {
+        if (turns(rows_.rows[at(r)]) != turning || turns(rows_.rows[at(s)]) != turning) continue;
+        with_w += std::abs(rows_.rows[at(r)].on_w.dot(rows_.rows[at(s)].on_w));
+        with_p += std::abs(rows_.rows[at(r)].on_p.dot(rows_.rows[at(s)].on_p));
+      }
+      on_w = std::max(on_w, with_w), on_p = std::max(on_p, with_p);
+    }
+    const double distance =
+        port == connection.a ? (board_.motion_of_b(connection).p - board_.motion_of_a(connection).p).norm() : 0.0;
+    const PortEase& ease = board_.ease(port);
+    const double length = workshop_.plan().length, lever = std::sqrt(on_w) + std::sqrt(on_p) * distance;
+    const double fastest = std::pow(lever * std::sqrt(ease.turning) + std::sqrt(on_p * ease.moving), 2);
+    const double least = turning ? on_w * ease.moving / (length * length) : on_p * ease.turning * std::pow(kShort * length, 2);
+    return blocks_[at(port.module)] * std::max(fastest, least);
+  }
+
+  /// n_m of (1).
+  void count_blocks() {
+    blocks_.assign(workshop_.plan().modules.size(), 0);
+    for (const Connection& connection : workshop_.plan().connections) {
+      evaluate_rows(connection);
+      bool moving = false, turning = false;
+      for (int r = 0; r < connection.row_count(); ++r) (turns(rows_.rows[at(r)]) ? turning : moving) = true;
+      for (const PortRef& port : {connection.a, connection.b})
+        if (!port.is_ground()) blocks_[at(port.module)] += moving + turning;
+    }
+  }
+
+  void tell_stiffness() {
+    double softest[2], stiffest[2] = {0.0, 0.0};
+    std::fill_n(softest, 2, std::numeric_limits<double>::infinity());
+    for (std::size_t c = 0; c < workshop_.plan().connections.size(); ++c) {
+      const Connection& connection = workshop_.plan().connections[c];
+      evaluate_rows(connection);
+      const Springs springs = springs_of(c);
+      for (int r = 0; r < connection.row_count(); ++r) {
+        const Spring& spring = springs.of(rows_.rows[at(r)]);
+        const int kind = turns(rows_.rows[at(r)]);
+        if (!spring.follows_step) continue;
+        softest[kind] = std::min(softest[kind], spring.stiffness), stiffest[kind] = std::max(stiffest[kind], spring.stiffness);
+      }
+    }
+    std::string said;
+    const char* const units[] = {"N/m", "N m/rad"};
+    for (const int kind : {0, 1})
+      if (stiffest[kind] > 0.0) {
+        const std::string range = softest[kind] == stiffest[kind] ? "" : fmt::format("{:.2g} to ", softest[kind]);
+        said += fmt::format("{}{}{:.2g} {}", said.empty() ? "" : " and ", range, stiffest[kind], units[kind]);
+      }
+    if (said.empty()) return;
+    remarks_.push_back(fmt::format("compliance: springs of {} at the start, as stiff as steps of {:.2g} s allow", said,
+                                   workshop_.plan().settings.step));
+  }
+
+  /// How far loads at the start open joints whose springs follow the step, W K phi = phidd without springs: not by much of the
+  /// system's size.
+  Status check_loads() {
+    constexpr double kMost = 0.05, kRoom = 4.0;
+    constexpr int kMostRows = 600;  // beyond, it would take longer than it is worth
+    if (connection_rank() > kMostRows) return {};
+    const VirtualSprings springs = all_springs();
+    VecX<double> unforced(springs.W.rows()), sizes(springs.W.rows());
+    int row = 0;
+    for (const Connection& connection : workshop_.plan().connections) {
+      linkwork::evaluate(connection, board_.motion_of_a(connection), board_.motion_of_b(connection),
+                         free_acceleration(connection.a), free_acceleration(connection.b), rows_);
+      for (int r = 0; r < connection.row_count(); ++r, ++row) {
+        unforced[row] = rows_.second_rate[at(r)];
+        sizes[row] = turns(rows_.rows[at(r)]) ? 1.0 : workshop_.plan().length;
+      }
+    }
+    const VecX<double> open = springs.deflection(unforced).cwiseAbs().cwiseQuotient(sizes);
+    double most_open = 0.0;
+    for (int r = 0; r < open.size(); ++r)
+      if (springs.follows_step[at(r)]) most_open = std::max(most_open, open[r]);
+    if (most_open <= kMost) return {};
+    return {fmt::format(
+        "glue 'compliance' would not hold the joints: under the loads at the start they give way by {:.2g} times the size of the "
+        "system (or {:.2g} rad), with springs as stiff as steps of {:.2g} s allow; give --step {:.2g}",
+        most_open, most_open, workshop_.plan().settings.step,
+        workshop_.plan().settings.step * std::sqrt(kMost / (kRoom * most_open)))};
+  }
+
+  const double* free_acceleration(const PortRef& port) const {
+    return port.is_ground() ? nullptr : responses_[at(port.module)].R.data() + 6 * port.port;
+  }
+
+  void evaluate_rows(const Connection& connection) {
+    linkwork::evaluate(connection, board_.motion_of_a(connection), board_.motion_of_b(connection), nullptr, nullptr, rows_);
   }
 
   /// All ranks get those of all modules, at the state last evaluated.
@@ -125,18 +278,24 @@ class ComplianceGlue : public Glue {
       for (int leaf = workshop_.placement().begin(rank); leaf < workshop_.placement().end(rank); ++leaf) {
         const int module = leaves[at(leaf)], six = 6 * plan.modules[at(module)].port_count;
         begin_of[at(module)] = size;
-        size += six * six;
+        size += six * six + six;
       }
       ends.push_back(size);
     }
     std::vector<double> data(at(size), 0.0);
-    for (const WorkingModule& module : workshop_.modules())
-      std::copy_n(module.response.D.data(), module.response.D.size(), data.data() + begin_of[at(module.index)]);
+    for (const WorkingModule& module : workshop_.modules()) {
+      double* const to = data.data() + begin_of[at(module.index)];
+      std::copy_n(module.response.R.data(), module.response.R.size(),
+                  std::copy_n(module.response.D.data(), module.response.D.size(), to));
+    }
     workshop_.transport().gather(data, ends);
     responses_.clear();
     for (std::size_t m = 0; m < plan.modules.size(); ++m) {
       const int six = 6 * plan.modules[m].port_count;
-      responses_.emplace_back(Eigen::Map<const MatX<double>>(data.data() + begin_of[m], six, six));
+      const double* const from = data.data() + begin_of[m];
+      PortResponse& response = responses_.emplace_back(plan.modules[m].port_count);
+      response.D = Eigen::Map<const MatX<double>>(from, six, six);
+      response.R = Eigen::Map<const VecX<double>>(from + six * six, six);
     }
   }
 
@@ -150,7 +309,7 @@ class ComplianceGlue : public Glue {
       double turning = 0.0, moving = 0.0;
       for (const PortRef& port : {connection.a, connection.b}) {
         if (port.is_ground()) continue;
-        const auto D = responses_[at(port.module)].block<6, 6>(6 * port.port, 6 * port.port);
+        const auto D = responses_[at(port.module)].D.block<6, 6>(6 * port.port, 6 * port.port);
         turning += D.topLeftCorner<3, 3>().trace();
         moving += D.bottomRightCorner<3, 3>().trace();
       }
@@ -163,23 +322,26 @@ class ComplianceGlue : public Glue {
   VirtualSprings all_springs() {
     const AssemblyPlan& plan = workshop_.plan();
     const int rows = connection_rank();
-    VirtualSprings springs{MatX<double>::Zero(rows, rows), VecX<double>::Zero(rows), VecX<double>::Zero(rows)};
+    VirtualSprings springs{MatX<double>::Zero(rows, rows), VecX<double>::Zero(rows), VecX<double>::Zero(rows),
+                           workshop_.plan().settings.step, std::vector<char>(at(rows), 0)};
     std::vector<MatX<double>> G;
     for (const ModulePlan& module : plan.modules) G.push_back(MatX<double>::Zero(rows, 6 * module.port_count));
     int first = 0;
     for (std::size_t c = 0; c < plan.connections.size(); ++c) {
       const Connection& connection = plan.connections[c];
-      linkwork::evaluate(connection, board_.motion_of_a(connection), board_.motion_of_b(connection), nullptr, nullptr, rows_);
+      evaluate_rows(connection);
+      const Springs replaced = springs_of(c);
       for (int r = 0; r < connection.row_count(); ++r, ++first) {
         if (!connection.a.is_ground())
           G[at(connection.a.module)].row(first).segment<6>(6 * connection.a.port) += rows_.on_a[at(r)].transpose();
         if (!connection.b.is_ground())
           G[at(connection.b.module)].row(first).segment<6>(6 * connection.b.port) += rows_.on_b[at(r)].transpose();
-        const Spring spring = spring_for(c, rows_.rows[at(r)]);
+        const Spring& spring = replaced.of(rows_.rows[at(r)]);
         springs.stiffness[first] = spring.stiffness, springs.damping[first] = spring.damping;
+        springs.follows_step[at(first)] = spring.follows_step;
       }
     }
-    for (std::size_t m = 0; m < G.size(); ++m) springs.W += G[m] * responses_[m] * G[m].transpose();
+    for (std::size_t m = 0; m < G.size(); ++m) springs.W += G[m] * responses_[m].D * G[m].transpose();
     return springs;
   }
 
@@ -216,10 +378,11 @@ class ComplianceGlue : public Glue {
 
   void join(std::size_t number, ConnectionResult& result) {
     const Connection& connection = workshop_.plan().connections[number];
-    linkwork::evaluate(connection, board_.motion_of_a(connection), board_.motion_of_b(connection), nullptr, nullptr, rows_);
+    evaluate_rows(connection);
+    const Springs springs = springs_of(number);
     for (std::size_t r = 0; r < at(connection.row_count()); ++r) {
-      const auto [stiffness, damping] = spring_for(number, rows_.rows[r]);
-      const double lambda = -stiffness * rows_.phi[r] - damping * rows_.rate[r];
+      const Spring& spring = springs.of(rows_.rows[r]);
+      const double lambda = -spring.stiffness * rows_.phi[r] - spring.damping * rows_.rate[r];
       result.lambda[r] = lambda;
       push(connection.a, lambda * rows_.on_a[r]);
       push(connection.b, lambda * rows_.on_b[r]);
@@ -242,11 +405,15 @@ class ComplianceGlue : public Glue {
 
   PortBoard board_;
   DriftControl drift_;
-  double stiffness_, given_damping_, damping_, turning_stiffness_, turning_damping_;
+  double stiffness_, damping_, turning_stiffness_, turning_damping_;  // NaN: not given
+  bool some_are_given_ = false;
+  double squared_frequency_ = 0.0, damping_per_stiffness_ = 0.0;
+  std::vector<int> blocks_;              // by module
   std::vector<double> squared_arms_;     // by connection
-  std::vector<MatX<double>> responses_;  // by module, last gathered
+  std::vector<PortResponse> responses_;  // by module, last gathered
   double strongest_ = 0.0;               // of what was found stable
   ConnectionRows rows_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace
@@ -257,13 +424,16 @@ GlueEntry compliance_glue() {
       {"compliance",
        "virtual springs and dampers in place of the joints between modules, which then hold approximately",
        "Khan2006",
-       {{"stiffness", 1e6, "of the springs, N/m, for connections that have none of their own"},
-        {"damping", kNaN, "of the dampers; default 0.6 times the root of the stiffness"},
+       {{"stiffness", kNaN,
+         "of the springs, N/m, for connections that have none of their own; default as large as the step allows, everywhere"},
+        {"damping", kNaN,
+         "of the dampers; default half the critical one of the fastest springs, or 0.6 times the root of a given stiffness"},
         {"turning_stiffness", kNaN,
-         "of rows that are angles, N m/rad; default the stiffness times the square of the radius of gyration of what they turn"},
+         "of rows that are angles, N m/rad; default as large as the step allows, or a given stiffness times the square of the "
+         "radius of gyration of what they turn"},
         {"turning_damping", kNaN, "likewise"}}},
       [](Workshop& workshop, const Options& options) { return std::make_unique<ComplianceGlue>(workshop, options); },
-      {.exact = false, .exposes = "motion of its ports"}};
+      {.exact = false, .exposes = "motion of its ports, and how easily they move"}};
 }
 
 }  // namespace linkwork

@@ -9,6 +9,8 @@ namespace linkwork {
 
 namespace {
 
+constexpr double kNoGrowth = 1.0 + 1e-6;  // but for rounding
+
 /// What one step makes of y' = mu y, y = 1: with z = step mu.
 double growth(const Tableau& method, std::complex<double> z) {
   std::vector<std::complex<double>> rates;
@@ -25,7 +27,7 @@ double growth(const Tableau& method, std::complex<double> z) {
 /// The largest factor <= 1 for which something holds that holds for small ones.
 template <class Holds>
 double largest_factor(Holds holds) {
-  constexpr double kLeast = 1e-9, kClose = 1.02;
+  constexpr double kLeast = 1e-30, kClose = 1.02;
   if (holds(1.0)) return 1.0;
   double low = 0.5;
   while (low > kLeast && !holds(low)) low *= 0.5;
@@ -38,32 +40,67 @@ double largest_factor(Holds holds) {
 
 }  // namespace
 
+double reach(const Tableau& method, double damping) {
+  constexpr double kFineness = 0.02, kFarthest = 20.0;
+  // y'' = -w^2 (y + 2 damping / z y'), in units of the step; w^2 / z is the rate at which the slower ones are damped, halved.
+  const auto holds = [&](double w, double z) {
+    const std::complex<double> half = damping * w * w / z, root = std::sqrt(half * half - w * w);
+    return growth(method, -half + root) <= kNoGrowth && growth(method, -half - root) <= kNoGrowth;
+  };
+  double z = 0.0;
+  for (double next = kFineness; next <= kFarthest; next += kFineness) {
+    for (double w = kFineness; w <= next; w += kFineness)
+      if (!holds(w, next)) return z;
+    z = next;
+  }
+  return z;
+}
+
 double VirtualSprings::strength() const {
   if (W.rows() == 0) return 0.0;
   const auto norm = [](const MatX<double>& matrix) { return matrix.cwiseAbs().rowwise().sum().maxCoeff(); };
   return std::max(norm(W * damping.asDiagonal()), std::sqrt(norm(W * stiffness.asDiagonal())));
 }
 
-bool VirtualSprings::is_stable(const Tableau& method, double step, double scale) const {
-  constexpr double kRounding = 1e-6;
+/// W K phi = phidd, in numbers sqrt(K) phi that weigh alike; what no force can move stays where it is.
+VecX<double> VirtualSprings::deflection(const VecX<double>& unforced) const {
+  constexpr double kImmobile = 1e-10;
+  if (W.rows() == 0) return unforced;
+  const VecX<double> root = stiffness.cwiseSqrt();
+  const Eigen::SelfAdjointEigenSolver<MatX<double>> solver(root.asDiagonal() * W * root.asDiagonal());
+  VecX<double> weight = solver.eigenvalues();
+  for (double& w : weight) w = w > kImmobile * solver.eigenvalues()[W.rows() - 1] ? 1.0 / w : 0.0;
+  const VecX<double> y =
+      solver.eigenvectors() * weight.cwiseProduct(solver.eigenvectors().transpose() * root.cwiseProduct(unforced));
+  return (root.array() > 0.0).select(y.array() / root.array(), 0.0);
+}
+
+bool VirtualSprings::is_stable(const Tableau& method, double with_step, double scale) const {
   const Eigen::Index n = W.rows();
   if (n == 0) return true;
+  const double factor = with_step / step;
+  VecX<double> K = stiffness, C = damping;
+  for (Eigen::Index r = 0; r < n; ++r) {
+    const bool follows = follows_step[static_cast<std::size_t>(r)] != 0;
+    K[r] *= follows ? 1.0 / (factor * factor) : scale;
+    C[r] *= follows ? 1.0 / factor : std::sqrt(scale);
+  }
   MatX<double> A = MatX<double>::Zero(2 * n, 2 * n);
   A.topRightCorner(n, n).setIdentity();
-  A.bottomLeftCorner(n, n) = -scale * W * stiffness.asDiagonal();
-  A.bottomRightCorner(n, n) = -std::sqrt(scale) * W * damping.asDiagonal();
+  A.bottomLeftCorner(n, n) = -W * K.asDiagonal();
+  A.bottomRightCorner(n, n) = -W * C.asDiagonal();
   const Eigen::VectorXcd mu = Eigen::EigenSolver<MatX<double>>(A, false).eigenvalues();
   for (const std::complex<double>& its : mu)
-    if (!(growth(method, step * its) <= 1.0 + kRounding)) return false;
+    if (!(growth(method, with_step * its) <= kNoGrowth)) return false;
   return true;
 }
 
-double VirtualSprings::longest_step(const Tableau& method, double step) const {
+double VirtualSprings::longest_step(const Tableau& method) const {
   return step * largest_factor([&](double factor) { return is_stable(method, factor * step); });
 }
 
-double VirtualSprings::largest_scale(const Tableau& method, double step) const {
-  return largest_factor([&](double factor) { return is_stable(method, step, factor); });
+double VirtualSprings::largest_scale(const Tableau& method, double with_step) const {
+  return largest_factor([&](double factor) { return is_stable(method, with_step, factor); });
 }
 
 }  // namespace linkwork
