@@ -29,10 +29,11 @@ VecX<double> inverse_inertias(System& system) {
 ContactProblem::ContactProblem(const Model& model)
     : model_(model),
       system_(model),
-      projection_(model),
+      answers_(model),
       base_(model),
       all_(model),
       rate_(VecX<double>::Zero(model.row_count())),
+      no_change_(rate_),
       vanishing_(model.rows.size(), 0) {}
 
 const DryFriction* ContactProblem::friction(const ContactPoint& point) const {
@@ -100,7 +101,8 @@ void ContactProblem::assemble(const System& system, const Modes& modes, std::vec
   if (known_.isZero(0.0)) return;
   system_.work().clear_forces();
   system_.work().tau = known_;
-  projection_.respond_to_forces(system_, known_, impulse_);
+  answers_.solve(system_, no_change_, change_, impulse_);
+  known_ = change_;
 }
 
 double ContactProblem::mobility(const System& system, int row) {
@@ -133,7 +135,7 @@ void ContactProblem::respond(const Modes& modes, MatX<double>& to) {
   for (Eigen::Index i = 0; i < T_.cols(); ++i) {
     system_.work().clear_forces();
     system_.work().tau = T_.col(i);
-    projection_.respond_to_forces(system_, change_, impulse_);
+    answers_.solve(system_, no_change_, change_, impulse_);
     to.col(i) = change_;
     bilateral_.col(i) = impulse_;
   }
