@@ -12,6 +12,8 @@ namespace {
 
 /// Motions that are less than this share of their terms come of rounding where no force could change them.
 constexpr double kNothing = 1e-7;
+/// Likewise those that are less than this share of what weight does, where nothing else moves either: in a mechanism that cannot.
+constexpr double kNoWeight = 1e-10;
 
 /// By coordinate. Those that move no inertia of their own (a slender rod about its axis, in FA) only follow others.
 VecX<double> inverse_inertias(System& system) {
@@ -170,12 +172,14 @@ bool ContactProblem::solve_forces(const VecX<double>& vdot, const VecX<double>& 
   const auto count = static_cast<Eigen::Index>(lines_.size());
   VecX<double> c(count);
   double size = 0.0;
+  const double usual = model_.units.rate > 0.0 ? model_.units.rate : 1.0;
   const VecX<double> free = vdot + known_;
   for (Eigen::Index i = 0; i < count; ++i) {
     const Line& line = lines_[static_cast<std::size_t>(i)];
     const double terms = A_.row(i).cwiseAbs().dot(free.cwiseAbs()) + std::abs(b_[line.row]);
     c[i] = A_.row(i).dot(free) - line.sign * b_[line.row];
-    if (vanishes(i) && std::abs(c[i]) <= kNothing * terms) c[i] = 0.0;
+    const double nothing = std::max(kNothing * terms, kNoWeight * model_.units.row[line.row] * usual * usual);
+    if (vanishes(i) && std::abs(c[i]) <= nothing) c[i] = 0.0;
     size = std::max(size, terms);
   }
   bool solved = solve(c, size, lambda, false);
