@@ -23,6 +23,10 @@ const VecX<double>& ForceBalance::missed(System& system, const VecX<double>& vdo
   return missed(system, vdot, lambda, Kind::kForces);
 }
 
+const VecX<double>& ForceBalance::missed_impulses(System& system, const VecX<double>& x, const VecX<double>& lambda) {
+  return missed(system, x, lambda, Kind::kImpulses);
+}
+
 const VecX<double>& ForceBalance::missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda, Kind kind) {
   TreeWork<double>& work = system.work();
   const ConstraintTerms& terms = system.terms();
@@ -39,6 +43,30 @@ const VecX<double>& ForceBalance::missed(System& system, const VecX<double>& vdo
   work.applied = applied_;
   work.any_applied = any_applied;
   return missed_;
+}
+
+double ForceBalance::missed_motion(const System& system) {
+  change_ = missed_;
+  for (int i = 1; i < system.tree().size(); ++i) answer(system.tree(), system.work(), i);
+  return change_.cwiseQuotient(system.model().units.velocity).cwiseAbs().maxCoeff();
+}
+
+/// A joint's part of change_, a force, becomes what it accelerates the joint by.
+void ForceBalance::answer(const Tree& tree, const TreeWork<double>& work, int i) {
+  const Node& node = tree.nodes[static_cast<std::size_t>(i)];
+  const int nv = velocity_count(node.kind);
+  if (nv == 1) {
+    change_[node.v] *= work[i].Dinv;
+  } else if (nv == 3) {
+    change_.segment<3>(node.v) = (work.block(i).IA_inverse.topLeftCorner<3, 3>() * change_.segment<3>(node.v)).eval();
+  } else {
+    const BlockWork<double>& block = work.block(i);
+    Vec6<double> F;
+    F << change_.segment<3>(node.v + 3), block.Rq.transpose() * change_.segment<3>(node.v);
+    const Vec6<double> A = block.IA_inverse * F;
+    change_.segment<3>(node.v) = block.Rq * A.tail<3>();
+    change_.segment<3>(node.v + 3) = A.head<3>();
+  }
 }
 
 double ForceBalance::missed_by_rows(System& system, const VecX<double>& vdot) {

@@ -26,6 +26,10 @@ class ForceBalance {
   void settle_impulses(System& system, VecX<double>& x, VecX<double>& lambda);
   /// M vdot + c - tau - A' lambda.
   const VecX<double>& missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda);
+  /// M x - tau - A' lambda.
+  const VecX<double>& missed_impulses(System& system, const VecX<double>& x, const VecX<double>& lambda);
+  /// What was just missed, as what it would do to each joint with all else at rest: the largest, in units. After an inward pass.
+  double missed_motion(const System& system);
   /// b - A vdot at most, relative to the largest of all rows' terms, each row in its unit. After missed() of the same solution.
   double missed_by_rows(System& system, const VecX<double>& vdot);
 
@@ -34,6 +38,7 @@ class ForceBalance {
   void settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows, Kind kind, double size);
   const VecX<double>& missed(System& system, const VecX<double>& vdot, const VecX<double>& lambda, Kind kind);
   bool correct(System& system);
+  void answer(const Tree& tree, const TreeWork<double>& work, int node);
 
   bool needed_ = false;
   std::optional<LoopElimination> loops_;

@@ -10,21 +10,15 @@ ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
     : metric_(metric),
       position_rows_(model),
       loops_(cut_loops(model)),
-      balance_(model),
       lambda_(VecX<double>::Zero(model.row_count())),
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
-bool ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
-  if (metric_ == Metric::kIdentity) {
-    respond_by_geometry(system, error, positions);
-    return false;
-  }
+void ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
+  if (metric_ == Metric::kIdentity) return respond_by_geometry(system, error, positions);
   const std::vector<ForceColumns>& groups = positions ? position_rows_.groups(system.terms()) : system.terms().groups;
   loops_.inward_unforced(system.tree(), system.work(), groups, error);
   loops_.outward(system.tree(), system.work(), change_, lambda_);
-  const bool met = is_met(system, groups, error);
-  if (!met) respond_by_geometry(system, error, positions);
-  return met;
+  if (!is_met(system, groups, error)) respond_by_geometry(system, error, positions);
 }
 
 /// Where masses differ by many decades the mass metric loses rows, and what they ask for.
@@ -63,34 +57,6 @@ double ManifoldProjection::correct_position(System& system, State& state, double
 void ManifoldProjection::correct_velocity(System& system, State& state) {
   respond(system, system.terms().rate);
   state.v -= change_;
-}
-
-std::pair<double, int> ManifoldProjection::apply_impulse(System& system, State& state, const VecX<double>& change,
-                                                         VecX<double>& impulse) {
-  const bool by_mass = respond(system, change);
-  if (by_mass && balance_.is_needed()) {
-    system.work().clear_forces();
-    balance_.settle_impulses(system, change_, lambda_);
-  }
-  state.v += change_;
-  impulse = lambda_;
-  std::pair<double, int> unmet{0.0, -1};
-  for (std::size_t row = 0; row < loops_.inconsistency().size(); ++row) {
-    const double vain = loops_.dependent()[row] != 0 ? std::abs(loops_.inconsistency()[row]) : 0.0;
-    if (vain > unmet.first) unmet = {vain, static_cast<int>(row)};
-  }
-  return unmet;
-}
-
-void ManifoldProjection::respond_to_forces(System& system, VecX<double>& change, VecX<double>& impulse) {
-  TreeWork<double>& work = system.work();
-  for (std::size_t i = 0; i < work.nodes.size(); ++i) work.nodes[i].n = -work.applied[i].n, work.nodes[i].f = -work.applied[i].f;
-  error_ = VecX<double>::Zero(lambda_.size());
-  loops_.inward(system.tree(), work, system.terms().groups, error_);
-  loops_.outward(system.tree(), work, change_, lambda_);
-  if (balance_.is_needed()) balance_.settle_impulses(system, change_, lambda_);
-  change = change_;
-  impulse = lambda_;
 }
 
 void ManifoldProjection::correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda) {

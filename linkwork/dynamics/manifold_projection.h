@@ -1,7 +1,6 @@
 #pragma once
 
 #include "linkwork/coordinates/loop_elimination.h"
-#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/system.h"
 #include "linkwork/linalg/row_basis.h"
@@ -28,24 +27,18 @@ class ManifoldProjection {
   /// coordinate.
   double correct_position(System& system, State& state, double fraction = 1.0);
   void correct_velocity(System& system, State& state);
-  /// An impulse that changes the rates A v of the rows in force by `change`: v <- v + M^-1 A' P. In the mass metric. Returns the
-  /// largest part of `change` that dependent rows ask for in vain, and in which row (-1: none).
-  std::pair<double, int> apply_impulse(System& system, State& state, const VecX<double>& change, VecX<double>& impulse);
-  /// The same for the forces in the system's work, taken as impulses: the change of velocity, with what the constraints answer.
-  void respond_to_forces(System& system, VecX<double>& change, VecX<double>& impulse);
   /// The same for accelerations, with the multipliers that belong to the change: right in the mass metric only, [Wu1997]
   /// eq. 2.54.
   void correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda);
 
  private:
-  bool respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error; false: by geometry
+  void respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error
   void respond_by_geometry(System& system, const VecX<double>& error, bool positions);
   bool is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error);
 
   Metric metric_;
   PositionRows position_rows_;
   LoopElimination loops_;
-  ForceBalance balance_;
   RowBasis basis_;
   MatX<double> rows_;
   VecX<double> lambda_, change_, scale_, error_, unit_, weights_, missed_;

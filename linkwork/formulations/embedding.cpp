@@ -9,7 +9,7 @@
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/coordinates/planar_loop.h"
 #include "linkwork/dynamics/force_balance.h"
-#include "linkwork/formulations/partitioned_solution.h"
+#include "linkwork/dynamics/partitioned_solution.h"
 #include "linkwork/tree/kinematics.h"
 #include "linkwork/tree/rnea.h"
 

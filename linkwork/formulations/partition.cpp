@@ -1,5 +1,5 @@
+#include "linkwork/dynamics/partitioned_solution.h"
 #include "linkwork/formulations/catalog.h"
-#include "linkwork/formulations/partitioned_solution.h"
 
 namespace linkwork {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "linkwork/dynamics/partitioned_solution.h"
 #include "linkwork/formulations/catalog.h"
-#include "linkwork/formulations/partitioned_solution.h"
 
 namespace linkwork {
 

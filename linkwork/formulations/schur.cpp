@@ -7,10 +7,10 @@
 
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/dynamics/force_balance.h"
+#include "linkwork/dynamics/partitioned_solution.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/formulations/dense_terms.h"
-#include "linkwork/formulations/partitioned_solution.h"
 #include "linkwork/formulations/whole_schur.h"
 #include "linkwork/tree/rnea.h"
 
@@ -123,30 +123,10 @@ class Schur : public Formulation {
   /// Whether M vdot + c = tau + A' lambda, what is left of it taken as accelerations: so what was lent has been taken back.
   bool forces_balance(System& system, const Solution& solution) {
     constexpr double kBalanced = 1e-10;
-    balance_ = forces_.missed(system, solution.vdot, solution.lambda);
-    const VecX<double>& unit = system.model().units.velocity;
+    forces_.missed(system, solution.vdot, solution.lambda);
     const double usual = std::pow(system.model().speed(system.state().v), 2);
-    const double size = std::max(usual, solution.vdot.cwiseQuotient(unit).cwiseAbs().maxCoeff());
-    for (int i = 1; i < system.tree().size(); ++i) answer(system.tree(), system.work(), i);
-    return balance_.cwiseQuotient(unit).cwiseAbs().maxCoeff() <= kBalanced * size;
-  }
-
-  /// A joint's part of balance_ becomes what it accelerates the joint by, all else at rest.
-  void answer(const Tree& tree, const TreeWork<double>& work, int i) {
-    const Node& node = tree.nodes[static_cast<std::size_t>(i)];
-    const int nv = velocity_count(node.kind);
-    if (nv == 1) {
-      balance_[node.v] *= work[i].Dinv;
-    } else if (nv == 3) {
-      balance_.segment<3>(node.v) = (work.block(i).IA_inverse.topLeftCorner<3, 3>() * balance_.segment<3>(node.v)).eval();
-    } else {
-      const BlockWork<double>& block = work.block(i);
-      Vec6<double> F;
-      F << balance_.segment<3>(node.v + 3), block.Rq.transpose() * balance_.segment<3>(node.v);
-      const Vec6<double> A = block.IA_inverse * F;
-      balance_.segment<3>(node.v) = block.Rq * A.tail<3>();
-      balance_.segment<3>(node.v + 3) = A.head<3>();
-    }
+    const double size = std::max(usual, solution.vdot.cwiseQuotient(system.model().units.velocity).cwiseAbs().maxCoeff());
+    return forces_.missed_motion(system) <= kBalanced * size;
   }
 
   Status solve_by_recursion(System& system, Solution& solution) {
@@ -303,7 +283,7 @@ class Schur : public Formulation {
   }
 
   LoopElimination loops_;
-  VecX<double> zero_, missed_, sizes_, change_, added_, tau_, balance_;
+  VecX<double> zero_, missed_, sizes_, change_, added_, tau_;
   ForceBalance forces_;
   bool unequal_;
   double length_;      // of the mechanism

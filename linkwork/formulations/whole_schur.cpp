@@ -5,7 +5,7 @@
 #include <numeric>
 #include <optional>
 
-#include "linkwork/formulations/partitioned_solution.h"
+#include "linkwork/dynamics/partitioned_solution.h"
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/rnea.h"
 

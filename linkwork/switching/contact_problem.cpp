@@ -12,6 +12,8 @@ namespace {
 
 /// Motions that are less than this share of their terms come of rounding where no force could change them.
 constexpr double kNothing = 1e-7;
+/// Likewise those that are less than this share of what weight does, where nothing else moves either: in a mechanism that cannot.
+constexpr double kNoWeight = 1e-10;
 
 /// By coordinate. Those that move no inertia of their own (a slender rod about its axis, in FA) only follow others.
 VecX<double> inverse_inertias(System& system) {
@@ -29,10 +31,11 @@ VecX<double> inverse_inertias(System& system) {
 ContactProblem::ContactProblem(const Model& model)
     : model_(model),
       system_(model),
-      projection_(model),
+      answers_(model),
       base_(model),
       all_(model),
       rate_(VecX<double>::Zero(model.row_count())),
+      no_change_(rate_),
       vanishing_(model.rows.size(), 0) {}
 
 const DryFriction* ContactProblem::friction(const ContactPoint& point) const {
@@ -100,7 +103,8 @@ void ContactProblem::assemble(const System& system, const Modes& modes, std::vec
   if (known_.isZero(0.0)) return;
   system_.work().clear_forces();
   system_.work().tau = known_;
-  projection_.respond_to_forces(system_, known_, impulse_);
+  answers_.solve(system_, no_change_, change_, impulse_);
+  known_ = change_;
 }
 
 double ContactProblem::mobility(const System& system, int row) {
@@ -133,7 +137,7 @@ void ContactProblem::respond(const Modes& modes, MatX<double>& to) {
   for (Eigen::Index i = 0; i < T_.cols(); ++i) {
     system_.work().clear_forces();
     system_.work().tau = T_.col(i);
-    projection_.respond_to_forces(system_, change_, impulse_);
+    answers_.solve(system_, no_change_, change_, impulse_);
     to.col(i) = change_;
     bilateral_.col(i) = impulse_;
   }
@@ -168,12 +172,14 @@ bool ContactProblem::solve_forces(const VecX<double>& vdot, const VecX<double>& 
   const auto count = static_cast<Eigen::Index>(lines_.size());
   VecX<double> c(count);
   double size = 0.0;
+  const double usual = model_.units.rate > 0.0 ? model_.units.rate : 1.0;
   const VecX<double> free = vdot + known_;
   for (Eigen::Index i = 0; i < count; ++i) {
     const Line& line = lines_[static_cast<std::size_t>(i)];
     const double terms = A_.row(i).cwiseAbs().dot(free.cwiseAbs()) + std::abs(b_[line.row]);
     c[i] = A_.row(i).dot(free) - line.sign * b_[line.row];
-    if (vanishes(i) && std::abs(c[i]) <= kNothing * terms) c[i] = 0.0;
+    const double nothing = std::max(kNothing * terms, kNoWeight * model_.units.row[line.row] * usual * usual);
+    if (vanishes(i) && std::abs(c[i]) <= nothing) c[i] = 0.0;
     size = std::max(size, terms);
   }
   bool solved = solve(c, size, lambda, false);

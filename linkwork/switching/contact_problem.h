@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "linkwork/dynamics/manifold_projection.h"
+#include "linkwork/dynamics/impulse_response.h"
 #include "linkwork/linalg/cone_problem.h"
 
 namespace linkwork {
@@ -92,7 +92,7 @@ class ContactProblem {
 
   const Model& model_;
   System system_;
-  ManifoldProjection projection_;
+  ImpulseResponse answers_;
   ConeProblem cones_problem_;
   Modes base_, all_;
   std::vector<ContactPoint> points_;
@@ -101,7 +101,7 @@ class ContactProblem {
   std::vector<Cone> cones_;
   std::vector<std::size_t> cone_of_;  // by point: its first
   MatX<double> A_, T_, R_, bilateral_, W_, G_, null_;
-  VecX<double> b_, rate_, scale_, force_, motion_, free_, response_, multipliers_, change_, impulse_;
+  VecX<double> b_, rate_, no_change_, scale_, force_, motion_, free_, response_, multipliers_, change_, impulse_;
   VecX<double> known_;  // accelerations by friction that slides and does not depend on the normal force
   std::vector<State> found_;
   std::vector<Eigen::Vector2d> direction_;

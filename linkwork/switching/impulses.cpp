@@ -10,7 +10,7 @@
 
 namespace linkwork {
 
-Impulses::Impulses(Instant& now) : now_(now), projection_(now.model) {}
+Impulses::Impulses(Instant& now) : now_(now), response_(now.model) {}
 
 Status Impulses::change_rates(const VecX<double>& change, EventRecord& record) {
   System& system = now_.system();
@@ -19,7 +19,9 @@ Status Impulses::change_rates(const VecX<double>& change, EventRecord& record) {
   if (terms.rows() == 0) return {};
   before_ = state.v;
   rate_before_ = terms.rate;
-  const auto [unmet, row] = projection_.apply_impulse(system, state, change, impulse_);
+  system.work().clear_forces();
+  const auto [unmet, row] = response_.solve(system, change, jump_, impulse_);
+  state.v += jump_;
   system.update(state);
   const double work = impulse_.dot(terms.u + 0.5 * (rate_before_ + terms.rate));
   state.work += work;
@@ -66,13 +68,14 @@ void Impulses::kick(const Coordinate& coordinate, double size, EventRecord& reco
   const double before = rate();
   system.work().clear_forces();
   system.add_coordinate_force(coordinate, size);
-  projection_.respond_to_forces(system, change_, impulse_);
-  now_.state->v += change_;
+  change_ = VecX<double>::Zero(now_.model.row_count());
+  response_.solve(system, change_, jump_, impulse_);
+  now_.state->v += jump_;
   system.update(*now_.state);
   const double work = size * 0.5 * (before + rate()) + impulse_.dot(system.terms().u);
   now_.state->work += work;
   record.energy += work;
-  if (change_.size() > 0) record.velocity_jump = std::max(record.velocity_jump, change_.cwiseAbs().maxCoeff());
+  if (jump_.size() > 0) record.velocity_jump = std::max(record.velocity_jump, jump_.cwiseAbs().maxCoeff());
   report(impulse_, record);
   record.impulses.emplace_back(coordinate_name(joint, joint.kind->velocities[at(coordinate.component)]), size);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linkwork/dynamics/manifold_projection.h"
+#include "linkwork/dynamics/impulse_response.h"
 #include "linkwork/switching/instant.h"
 
 namespace linkwork {
@@ -24,8 +24,8 @@ class Impulses {
 
  private:
   Instant& now_;
-  ManifoldProjection projection_;
-  VecX<double> change_, impulse_, before_, rate_before_;
+  ImpulseResponse response_;
+  VecX<double> change_, jump_, impulse_, before_, rate_before_;
 };
 
 }  // namespace linkwork

@@ -88,7 +88,8 @@ class Cutter {
       for (bool more = true; more;) {
         more = false;
         for (const JointSpec& joint : spec_.joints) {
-          if (!is_within_one(joint) || reached.contains(joint.parent.body) == reached.contains(joint.child.body)) continue;
+          if (joint.cut || !is_within_one(joint) || reached.contains(joint.parent.body) == reached.contains(joint.child.body))
+            continue;
           reached.insert({joint.parent.body, joint.child.body});
           more = true;
         }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "linkwork/modules/model_run.h"
 #include "linkwork/spatial/so3.h"
 #include "tests/support/mechanisms.h"
 #include "tests/support/random_text.h"
@@ -81,6 +82,56 @@ TEST_P(ImmobileFriction, LeavesTheMotionAlone) {
       EXPECT_EQ(event.name, "hinge.friction") << event.what << ", friction " << share;
     EXPECT_EQ(run.summary.events.size(), without.summary.events.size());
     EXPECT_NEAR(run.last("q.hinge"), without.last("q.hinge"), 1e-8) << "friction " << share;
+  }
+}
+
+/// The triangle on two feet, which cannot move at all, cut into modules: the second hangs on the first and floats.
+Spec truss_in_modules(const Triangle& triangle, double friction) {
+  Spec spec = triangle.spec(friction, friction);
+  spec.settings.end = 0.1;
+  ClosureSpec foot;
+  foot.name = "foot";
+  foot.type = "revolute";
+  foot.a.body = "ground";
+  foot.b.body = "a";
+  foot.a.at = foot.b.at = triangle.corner[1];
+  foot.axis = triangle.axis;
+  spec.closures.push_back(foot);
+  for (const char* name : {"one", "two"}) {
+    ModuleSpec module;
+    module.name = name;
+    spec.modules.push_back(module);
+  }
+  const auto place = [](std::string& body) {
+    if (body != "ground" && !body.empty()) body = (body == "a" ? "one." : "two.") + body;
+  };
+  for (BodySpec& body : spec.bodies) place(body.name);
+  for (JointSpec& joint : spec.joints) place(joint.parent.body), place(joint.child.body);
+  for (ClosureSpec& closure : spec.closures) place(closure.a.body), place(closure.b.body);
+  JointSpec free;
+  free.name = "floats";
+  free.type = "free";
+  free.parent.body = "ground";
+  free.child.body = "two.b";
+  spec.joints.push_back(free);
+  return spec;
+}
+
+TEST_P(ImmobileFriction, HoldsWhereNothingCanMoveInOnePieceAndInModules) {
+  const Triangle triangle(GetParam());
+  for (const char* glue : {"none", "hierarchical"}) {
+    for (const double share : {1e-4, 0.03, 3.0}) {
+      Spec spec = truss_in_modules(triangle, share * triangle.torque());
+      spec.settings.glue = {glue, {}, {}};
+      const KeptRun run = run_model(spec);
+      ASSERT_TRUE(run.summary.completed) << run.summary.status << ", glue " << glue << ", friction " << share;
+      EXPECT_TRUE(run.summary.events.empty()) << run.summary.events.front().name << ", glue " << glue << ", friction " << share;
+      for (std::size_t c = 0; c < run.columns.size(); ++c) {
+        if (run.columns[c].starts_with("v.")) {
+          EXPECT_NEAR(run.rows.back()[c], 0.0, 1e-9) << run.columns[c];
+        }
+      }
+    }
   }
 }
 

@@ -27,8 +27,13 @@ class PartitionedSolution {
 
   /// (1) to (3), after update(). Trouble if a motion the constraints leave has no inertia; `formulation` is for its words.
   Status solve(System& system, const VecX<double>& b, std::string_view formulation, Solution& solution);
+  /// The same for impulses, M x = tau + A' P and A x = b, with the forces in the system's work taken as impulses.
+  Status solve_impulses(System& system, const VecX<double>& b, Solution& solution);
 
  private:
+  Status solve_forced(System& system, const VecX<double>& b, std::string_view formulation, Solution& solution);
+  void judge(System& system, const VecX<double>& b, Solution& solution) const;
+
   int n_, m_;
   CoordinatePartition partition_;
   MatX<double> MS_, reduced_;

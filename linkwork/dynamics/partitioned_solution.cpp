@@ -1,4 +1,4 @@
-#include "linkwork/formulations/partitioned_solution.h"
+#include "linkwork/dynamics/partitioned_solution.h"
 
 #include <fmt/format.h>
 
@@ -17,11 +17,28 @@ void PartitionedSolution::update(System& system) {
 }
 
 Status PartitionedSolution::solve(System& system, const VecX<double>& b, std::string_view formulation, Solution& solution) {
+  force_ = system.work().tau - system.bias();
+  if (Status status = solve_forced(system, b, formulation, solution); !status.ok()) return status;
+  forces_.settle(system, solution.vdot, solution.lambda);
+  judge(system, b, solution);
+  return {};
+}
+
+Status PartitionedSolution::solve_impulses(System& system, const VecX<double>& b, Solution& solution) {
+  force_ = -forces_.missed_impulses(system, VecX<double>::Zero(n_), VecX<double>::Zero(m_));
+  if (Status status = solve_forced(system, b, "partition", solution); !status.ok()) return status;
+  forces_.settle_impulses(system, solution.vdot, solution.lambda);
+  judge(system, b, solution);
+  return {};
+}
+
+/// With force_ in place of tau - c.
+Status PartitionedSolution::solve_forced(System& system, const VecX<double>& b, std::string_view formulation,
+                                         Solution& solution) {
   constexpr double kRounding = 1e-14;
   const MatX<double>& M = system.mass_matrix();
   const MatX<double>& S = partition_.S();
   const int r = partition_.rank().rank;
-  force_ = system.work().tau - system.bias();
   MS_.resize(n_, n_ - r);
   reduced_.resize(n_ - r, n_ - r);
   rhs_.resize(n_ - r);
@@ -59,14 +76,16 @@ Status PartitionedSolution::solve(System& system, const VecX<double>& b, std::st
     partition_.solve_transposed(b_d_);
     for (int k = 0; k < r; ++k) solution.lambda[partition_.rows()[static_cast<std::size_t>(k)]] += b_d_[k];  // (3)
   }
-  forces_.settle(system, solution.vdot, solution.lambda);
+  return {};
+}
+
+void PartitionedSolution::judge(System& system, const VecX<double>& b, Solution& solution) const {
   solution.rank = partition_.rank();
   std::ranges::copy(partition_.dependent_rows(), solution.dependent.begin());
   solution.inconsistency = 0.0;
   for (int row = 0; row < m_; ++row)
     if (partition_.dependent_rows()[static_cast<std::size_t>(row)])
       solution.inconsistency = std::max(solution.inconsistency, std::abs(system.jacobian().row(row).dot(solution.vdot) - b[row]));
-  return {};
 }
 
 }  // namespace linkwork
