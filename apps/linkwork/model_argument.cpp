@@ -60,7 +60,7 @@ void ModelArgument::add_import_options(CLI::App& options) {
   options.add_option("--loops", loops, "YAML file with the loops of a URDF; default robot.yaml beside it, if it is there")
       ->option_text("FILE")
       ->group(kGroup);
-  options.add_flag("--fixed-base", fixed_base, "holds the root, which else floats if it has a mass")->group(kGroup);
+  options.add_flag("--fixed-base", fixed_base, "holds the root; without it, a root that has a mass floats")->group(kGroup);
   options.add_option("--package", packages, "folder of package://NAME/...; repeatable")
       ->allow_extra_args(false)
       ->option_text("NAME=DIR")

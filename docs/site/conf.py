@@ -1,6 +1,7 @@
 """How Sphinx makes the site. build.py prepares the folder that it reads, and says by the environment what is there."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -49,7 +50,38 @@ html_theme_options = {
     "navigation_with_keys": True,
 }
 pygments_style = "friendly"
-pygments_dark_style = "monokai"
+pygments_dark_style = "github-dark"
+
+SHELL_BLOCK = re.compile(r'(?<=<div class="highlight-sh notranslate">).*?(?=</pre>)', re.DOTALL)
+OPTION = re.compile(r"(?<![\w-])--?\w[\w-]*(?![^<]*>)")
+SHORT_CODE = re.compile(r'<span class="pre">([^<]{1,30})</span>')
+KEY_TABLE = re.compile(r'<table class="docutils align-default">(?=\s*<thead>\s*<tr[^>]*>\s*<th[^>]*><p>key</p></th>)(.*?)</table>', re.DOTALL)
+HEAD = re.compile(r"<th[^>]*><p>(.*?)</p></th>")
+
+
+def keep_words_whole(body):
+    """Browsers end lines after any hyphen, also after those that an option begins with."""
+    body = SHELL_BLOCK.sub(lambda block: OPTION.sub(r'<span class="whole">\g<0></span>', block[0]), body)
+    return SHORT_CODE.sub(r'<span class="pre whole">\1</span>', body)
+
+
+def label_cells(table):
+    """A phone shows the cells of a row one below the other: each says what it is."""
+    columns = HEAD.findall(table[1])
+    if len(columns) < 3:
+        return table[0]
+    row = lambda cells: re.sub("<td>", lambda _, left=iter(columns): f'<td data-label="{next(left)}">', cells[0])
+    return f'<table class="docutils align-default keys">{re.sub(r"<tr.*?</tr>", row, table[1], flags=re.DOTALL)}</table>'
+
+
+def mend(_app, _page, _template, context, _doctree):
+    if "body" in context:
+        context["body"] = KEY_TABLE.sub(label_cells, keep_words_whole(context["body"]))
+
+
+def setup(app):
+    app.connect("html-page-context", mend)
+
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"

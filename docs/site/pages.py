@@ -23,7 +23,7 @@ import code_map
 
 COMMENT = re.compile(r"^<!-- (picture|film|compare|when|map|navigation)\b:?\s*(.*?)\s*-->$", re.MULTILINE | re.DOTALL)
 TITLED = re.compile(r'^( *)(```+)(\w+) title="([^"]+)"\n(.*?)^\1\2 *$', re.MULTILINE | re.DOTALL)
-OUTPUT = re.compile(r"^( *```+)text output$", re.MULTILINE)
+OUTPUT = re.compile(r"^( *)(```+)text output\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")
 KEY = re.compile(r"(?<![\w\]!\\])\[([A-Z][A-Za-z]+(?:\d{4})?[a-z]?)\](?![(\[:])")
 BLOCK = re.compile(r"^ *(```+).*?^ *\1`* *$", re.MULTILINE | re.DOTALL)
@@ -68,7 +68,7 @@ class Book:
         """Writes a page. `origin` is its file in the repository, which its links start from."""
         self._write_titled(name, text)
         text = COMMENT.sub(lambda found: self._comment(found, name, sections), text)
-        text = OUTPUT.sub(r"\1text", text)
+        text = OUTPUT.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} text\n{f[1]}:class: output\n\n{f[3]}{f[1]}{f[2]}", text)
         text = TITLED.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} {f[3]}\n{f[1]}:caption: {f[4]}\n\n{f[5]}{f[1]}{f[2]}", text)
         up = "../" * name.count("/")
         text = outside(CODE, text, lambda piece: KEY.sub(

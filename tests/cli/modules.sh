@@ -79,6 +79,26 @@ for model in train_modules two_arms_modules clutch_modules; do
       mpirun --oversubscribe -n $ranks "$LINKWORK" run "$model" --end 1.1 --step 4e-3 --quiet --no-report --out "$model-r"
       cmp "$model-1/trajectory.csv" "$model-r/trajectory.csv" || fail "$model differs on $ranks ranks"
     done
+    mpirun --oversubscribe -n 2 "$LINKWORK" run "$model" --end 1.1 --step 4e-3 --threads 2 --quiet --no-report --out "$model-b"
+    cmp "$model-1/trajectory.csv" "$model-b/trajectory.csv" || fail "$model differs on 2 ranks of 2 threads"
+  fi
+done
+
+# So do all other assemblies.
+for model in geared_modules rolling_modules nested_modules moving_ground_modules stiff_modules gear_train_modules ring_modules \
+  parallel_four_bar_modules; do
+  "$LINKWORK" run "$model" --end 0.2 --step 4e-3 --quiet --no-report --out "$model-1" || fail "$model"
+  for threads in 2 4; do
+    "$LINKWORK" run "$model" --end 0.2 --step 4e-3 --quiet --no-report --threads $threads --out "$model-t"
+    cmp "$model-1/trajectory.csv" "$model-t/trajectory.csv" || fail "$model differs on $threads threads"
+  done
+  if command -v mpirun >/dev/null; then
+    for ranks in 2 3 4; do
+      mpirun --oversubscribe -n $ranks "$LINKWORK" run "$model" --end 0.2 --step 4e-3 --quiet --no-report --out "$model-r"
+      cmp "$model-1/trajectory.csv" "$model-r/trajectory.csv" || fail "$model differs on $ranks ranks"
+    done
+    mpirun --oversubscribe -n 2 "$LINKWORK" run "$model" --end 0.2 --step 4e-3 --threads 2 --quiet --no-report --out "$model-b"
+    cmp "$model-1/trajectory.csv" "$model-b/trajectory.csv" || fail "$model differs on 2 ranks of 2 threads"
   fi
 done
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/formulations/catalog.h"
+#include "linkwork/integrators/catalog.h"
 #include "linkwork/io/model_file.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/model/joints/joint_kind.h"
@@ -13,6 +15,8 @@
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/one_piece.h"
+#include "linkwork/simulation/coordinate_choice.h"
+#include "linkwork/stabilizations/catalog.h"
 #include "linkwork/transport/thread_team.h"
 #include "tests/support/assemblies.h"
 #include "tests/support/random_text.h"
@@ -195,6 +199,44 @@ TEST(AutoGlue, SaysWhyModulesAreSolvedInOnePiece) {
   EXPECT_EQ(chosen_glue(spec, notes).name, "none");
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_THAT(notes.front(), HasSubstr("in one piece: formulation 'index3' does not go with glue 'hierarchical'"));
+}
+
+/// Whatever is chosen: modules are solved apart and the run goes, or they are not, and the one note names the choice and says
+/// why.
+TEST(AutoGlue, NeverGivesUpDistributionWithoutSayingSo) {
+  int apart = 0, together = 0;
+  for (const char* const model : {"four_bar_modules", "clutch_modules", "moving_ground_modules", "stiff_modules"}) {
+    Spec spec = test::library_spec(model);
+    spec.settings.end = 2.0 * spec.settings.step;
+    const auto look_at = [&](Choice Settings::*choice, const std::string& name) {
+      Spec changed = spec;
+      changed.settings.*choice = {name, {}, {}};
+      std::vector<std::string> notes;
+      Choice glue;
+      try {
+        glue = chosen_glue(changed, notes);
+      } catch (const InputError&) {
+        return;  // it does not go at all
+      }
+      if (glue.name == "none") {
+        ++together;
+        ASSERT_EQ(notes.size(), 1U) << model << ", " << name;
+        EXPECT_THAT(notes.front(), HasSubstr("the modules are solved in one piece: ")) << model;
+        EXPECT_THAT(notes.front(), HasSubstr(name)) << model;
+        return;
+      }
+      ++apart;
+      EXPECT_TRUE(notes.empty()) << model << ", " << name << ": " << notes.front();
+      const Rows rows = test::run_modules(changed);
+      EXPECT_TRUE(rows.summary.completed) << model << ", " << name << ": " << rows.summary.status;
+    };
+    for (const CatalogInfo& info : formulation_choices()) look_at(&Settings::formulation, info.name);
+    for (const CatalogInfo& info : coordinate_choices()) look_at(&Settings::coordinates, info.name);
+    for (const auto& entry : stabilizations()) look_at(&Settings::stabilization, entry.info.name);
+    for (const auto& entry : integrators()) look_at(&Settings::integrator, entry.info.name);
+  }
+  EXPECT_GT(apart, 100);
+  EXPECT_GT(together, 10);
 }
 
 }  // namespace

@@ -40,6 +40,17 @@ test("a phone need not scroll sideways", async () => {
   await browser.page.setViewportSize({ width: 1200, height: 760 });
 });
 
+test("on a phone, keys of model files are read without scrolling, and options stay in one piece", async () => {
+  await browser.page.setViewportSize({ width: 390, height: 844 });
+  await open("model-format.html");
+  const tables = await browser.page.locator("table.keys").evaluateAll((all) => all.map((table) => table.scrollWidth - table.parentElement.clientWidth));
+  assert.ok(tables.length > 10 && tables.every((beyond) => beyond <= 1), tables.join(" "));
+  await open("which-method.html");
+  const torn = await browser.page.locator(".highlight-sh .whole, article code .whole").evaluateAll((all) => all.filter((word) => word.getClientRects().length > 1).length);
+  assert.equal(torn, 0);
+  await browser.page.setViewportSize({ width: 1200, height: 760 });
+});
+
 test("search finds a word and leads to its page", async () => {
   await open("search.html?q=baumgarte");
   const link = browser.page.locator("#search-results li a").first();

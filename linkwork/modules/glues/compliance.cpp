@@ -30,13 +30,10 @@ class ComplianceGlue : public Glue {
         damping_(options.at("damping")),
         turning_stiffness_(options.at("turning_stiffness")),
         turning_damping_(options.at("turning_damping")) {
-    constexpr double kDamping = 0.5;
-    const Settings& settings = workshop.plan().settings;
     // What is no Runge-Kutta method gets what the least of them follows; with error control, `step` says how fast springs may be.
-    const Tableau* const method = runge_kutta(settings.integrator.name);
-    const double z = reach(method != nullptr ? *method : *runge_kutta("euler"), kDamping) / kReserve;
-    squared_frequency_ = std::pow(z / settings.step, 2);
-    damping_per_stiffness_ = 2.0 * kDamping * settings.step / z;
+    const Tableau* const method = runge_kutta(workshop.plan().settings.integrator.name);
+    reach_ = reach(method != nullptr ? *method : *runge_kutta("euler"), kDamping) / kReserve;
+    make_for(workshop.plan().settings.step);
     for (const double option : {stiffness_, damping_, turning_stiffness_, turning_damping_})
       if (is_given(option)) some_are_given_ = true;
     for (const Connection& connection : workshop.plan().connections)
@@ -46,34 +43,20 @@ class ComplianceGlue : public Glue {
   /// Explicit steps follow stiff springs only if they are short. Modules answer otherwise as they move: where they answer more
   /// strongly than before, springs that somebody gave are looked at again, and the step that is recommended leaves room for that.
   Status check(bool at_start) override {
-    constexpr double kClearly = 1.1;
-    if (at_start) {
-      tell_stiffness();
-      gather_responses();
-      if (const Status status = check_loads(); !status.ok()) return status;
-    }
-    if (!some_are_given_) return {};
     const Settings& settings = workshop_.plan().settings;
-    const Tableau* const method = runge_kutta(settings.integrator.name);
-    if (method == nullptr || !method->error.empty()) return {};  // error control finds its steps
-    gather_responses();
-    const VirtualSprings springs = all_springs();
-    const double strength = springs.strength();
-    if (strength <= kClearly * strongest_) return {};
-    strongest_ = strength;
-    if (springs.is_stable(*method, settings.step)) return {};
-    const double longest = springs.longest_step(*method), scale = springs.largest_scale(*method, kReserve * settings.step);
-    const std::string softer = is_given(stiffness_) ? fmt::format("compliance:stiffness={:.2g}", stiffness_ * scale)
-                                                    : fmt::format("{:.2g} times the stiffness that is given", scale);
-    return {
-        fmt::format("glue 'compliance' {}: with {} its springs take steps of at most {:.2g} s, and the step is {:.2g} s; give "
-                    "--step {:.2g}, or {}, or leave the stiffness to the glue",
-                    at_start ? "would not be stable" : "is not stable any more", method->name, longest, settings.step,
-                    longest / kReserve, softer)};
+    const Tableau* method = runge_kutta(settings.integrator.name);
+    if (method != nullptr && !method->error.empty()) method = nullptr;  // error control finds its steps
+    if (method != nullptr && some_are_given_)
+      if (const Status status = check_springs(*method, at_start); !status.ok()) return status;
+    if (!at_start) return {};
+    tell_stiffness();
+    return check_start(method);
   }
+
   std::vector<std::string> remarks() const override { return remarks_; }
 
   Status evaluate(double t, States& x, States& rates) override {
+    if (!is_checked_) start_t_ = t, start_ = x;
     workshop_.ask_kinematics(t, x);
     workshop_.ask_response(Level::kAcceleration);
     if (Status status = board_.exchange(errors_); !status.ok()) return status;
@@ -112,6 +95,7 @@ class ComplianceGlue : public Glue {
     if (memory.size() != (is_given(stiffness_) ? workshop_.plan().connections.size() : 0) + 1) return;
     squared_arms_.assign(memory.begin(), memory.end() - 1);
     strongest_ = memory.back();
+    is_checked_ = true;
   }
 
   int numbers_exposed() const override {
@@ -121,7 +105,114 @@ class ComplianceGlue : public Glue {
   }
 
  private:
-  static constexpr double kReserve = 1.5;
+  static constexpr double kReserve = 1.5, kDamping = 0.5;
+
+  /// Springs that follow the step.
+  void make_for(double step) {
+    squared_frequency_ = std::pow(reach_ / step, 2);
+    damping_per_stiffness_ = 2.0 * kDamping * step / reach_;
+  }
+
+  /// Those that somebody gave.
+  Status check_springs(const Tableau& method, bool at_start) {
+    constexpr double kClearly = 1.1;
+    const Settings& settings = workshop_.plan().settings;
+    gather_responses();
+    const VirtualSprings springs = all_springs();
+    const double strength = springs.strength();
+    if (strength <= kClearly * strongest_) return {};
+    strongest_ = strength;
+    if (springs.is_stable(method, settings.step)) return {};
+    const double longest = springs.longest_step(method), scale = springs.largest_scale(method, kReserve * settings.step);
+    const std::string softer = is_given(stiffness_) ? fmt::format("compliance:stiffness={:.2g}", stiffness_ * scale)
+                                                    : fmt::format("{:.2g} times the stiffness that is given", scale);
+    return {
+        fmt::format("glue 'compliance' {}: with {} its springs take steps of at most {:.2g} s, and the step is {:.2g} s; give "
+                    "--step {:.2g}, or {}, or leave the stiffness to the glue",
+                    at_start ? "would not be stable" : "is not stable any more", method.name, longest, settings.step,
+                    longest / kReserve, softer)};
+  }
+
+  /// With the springs that follow the step. `method`: if it has fixed steps.
+  Status check_start(const Tableau* method) {
+    constexpr double kMost = 0.05, kRoom = 4.0;
+    const double given = workshop_.plan().settings.step, open = opening();
+    double step = open <= kMost ? given : given * std::sqrt(kMost / (kRoom * open));
+    if (method != nullptr) step = stable_step(*method, step);
+    if (open > kMost)
+      return {
+          fmt::format("glue 'compliance' would not hold the joints: under the loads at the start they give way by {:.2g} times "
+                      "the size of the "
+                      "system (or {:.2g} rad), with springs as stiff as steps of {:.2g} s allow; give --step {:.2g}",
+                      open, open, given, step)};
+    if (step == given) return {};
+    return {
+        fmt::format("glue 'compliance' would not be stable: with springs in place of joints the modules move too fast for steps "
+                    "of {:.2g} s; give --step {:.2g}",
+                    given, step)};
+  }
+
+  /// For modules and springs together, not above `step`: with springs in place of what it was joined to, a module may be faster
+  /// than the step, as a light body behind a strong damper is.
+  double stable_step(const Tableau& method, double step) {
+    constexpr double kRoom = 1.25, kShortest = 1e-6;
+    is_checked_ = true;  // what is evaluated from here on is not the start
+    for (const double least = kShortest * step; step > least; step *= 0.5) {
+      make_for(step);
+      const MatX<double> J = derivatives();
+      if (J.size() == 0 || follows(method, J, kRoom * step)) break;
+    }
+    make_for(workshop_.plan().settings.step);
+    States x = start_, rates = start_;
+    evaluate(start_t_, x, rates);
+    return step;
+  }
+
+  /// Of all rates by all numbers of the states, at the start, by differences; empty if there are too many, or they
+  /// cannot be had.
+  MatX<double> derivatives() {
+    constexpr Eigen::Index kMostNumbers = 600;
+    constexpr double kChange = 1e-7;
+    const auto together = [](const States& parts) {
+      std::vector<double> all;
+      for (const VecX<double>& part : parts) all.insert(all.end(), part.begin(), part.end());
+      return VecX<double>(Eigen::Map<const VecX<double>>(all.data(), std::ssize(all)));
+    };
+    const Eigen::Index own = together(start_).size();
+    std::vector<double> sizes(at(workshop_.transport().size()), 0.0);
+    std::vector<int> ends;
+    for (int rank = 0; rank < workshop_.transport().size(); ++rank) ends.push_back(rank + 1);
+    // Modules of other hosts are not asked so often, and show no states.
+    const bool elsewhere =
+        std::ranges::any_of(workshop_.modules(), [](const WorkingModule& it) { return it.module->is_elsewhere(); });
+    sizes[at(workshop_.rank())] = static_cast<double>(elsewhere ? kMostNumbers + 1 : own);
+    workshop_.transport().gather(sizes, ends);
+    Eigen::Index total = 0, first = 0;
+    for (int rank = 0; rank < workshop_.transport().size(); ++rank) {
+      if (rank == workshop_.rank()) first = total;
+      total += static_cast<Eigen::Index>(sizes[at(rank)]);
+    }
+    if (total > kMostNumbers) return {};
+    States x = start_, rates = start_;
+    if (!evaluate(start_t_, x, rates).ok()) return {};
+    const VecX<double> there = together(rates);
+    MatX<double> transposed = MatX<double>::Zero(total, total);  // a rank's rows are columns, one after the other
+    for (Eigen::Index j = 0; j < total; ++j) {
+      x = start_;
+      Eigen::Index k = j - first;
+      for (VecX<double>& part : x) {
+        if (k >= 0 && k < part.size()) part[k] += kChange;
+        k -= part.size();
+      }
+      if (!evaluate(start_t_, x, rates).ok()) return {};
+      transposed.row(j).segment(first, own) = (together(rates) - there).transpose() / kChange;
+    }
+    int end = 0;
+    for (int rank = 0; rank < workshop_.transport().size(); ++rank)
+      ends[at(rank)] = end += static_cast<int>(sizes[at(rank)]) * static_cast<int>(total);
+    workshop_.transport().gather({transposed.data(), static_cast<std::size_t>(transposed.size())}, ends);
+    return transposed.transpose();
+  }
 
   static bool is_given(double option) { return !std::isnan(option); }
   static double given_or(double given, double otherwise) { return is_given(given) ? given : otherwise; }
@@ -230,12 +321,12 @@ class ComplianceGlue : public Glue {
                                    workshop_.plan().settings.step));
   }
 
-  /// How far loads at the start open joints whose springs follow the step, W K phi = phidd without springs: not by much of the
-  /// system's size.
-  Status check_loads() {
-    constexpr double kMost = 0.05, kRoom = 4.0;
+  /// How far loads at the start open joints whose springs follow the step, W K phi = phidd without springs: in lengths of the
+  /// system, or rad.
+  double opening() {
     constexpr int kMostRows = 600;  // beyond, it would take longer than it is worth
-    if (connection_rank() > kMostRows) return {};
+    if (connection_rank() > kMostRows) return 0.0;
+    gather_responses();
     const VirtualSprings springs = all_springs();
     VecX<double> unforced(springs.W.rows()), sizes(springs.W.rows());
     int row = 0;
@@ -251,12 +342,7 @@ class ComplianceGlue : public Glue {
     double most_open = 0.0;
     for (int r = 0; r < open.size(); ++r)
       if (springs.follows_step[at(r)]) most_open = std::max(most_open, open[r]);
-    if (most_open <= kMost) return {};
-    return {fmt::format(
-        "glue 'compliance' would not hold the joints: under the loads at the start they give way by {:.2g} times the size of the "
-        "system (or {:.2g} rad), with springs as stiff as steps of {:.2g} s allow; give --step {:.2g}",
-        most_open, most_open, workshop_.plan().settings.step,
-        workshop_.plan().settings.step * std::sqrt(kMost / (kRoom * most_open)))};
+    return most_open;
   }
 
   const double* free_acceleration(const PortRef& port) const {
@@ -407,7 +493,10 @@ class ComplianceGlue : public Glue {
   DriftControl drift_;
   double stiffness_, damping_, turning_stiffness_, turning_damping_;  // NaN: not given
   bool some_are_given_ = false;
-  double squared_frequency_ = 0.0, damping_per_stiffness_ = 0.0;
+  double reach_ = 0.0, squared_frequency_ = 0.0, damping_per_stiffness_ = 0.0;
+  bool is_checked_ = false;
+  double start_t_ = 0.0;
+  States start_;
   std::vector<int> blocks_;              // by module
   std::vector<double> squared_arms_;     // by connection
   std::vector<PortResponse> responses_;  // by module, last gathered

@@ -56,6 +56,15 @@ double reach(const Tableau& method, double damping) {
   return z;
 }
 
+bool follows(const Tableau& method, const MatX<double>& J, double step) {
+  constexpr double kSlow = 0.5, kTolerable = 1.001;
+  const Eigen::VectorXcd mu = Eigen::EigenSolver<MatX<double>>(J, false).eigenvalues();
+  for (const std::complex<double>& its : mu)
+    if (std::abs(step * its) > kSlow && !(growth(method, step * its) <= kTolerable * std::exp(std::max(0.0, step * its.real()))))
+      return false;
+  return true;
+}
+
 double VirtualSprings::strength() const {
   if (W.rows() == 0) return 0.0;
   const auto norm = [](const MatX<double>& matrix) { return matrix.cwiseAbs().rowwise().sum().maxCoeff(); };

@@ -9,6 +9,9 @@ namespace linkwork {
 /// with dampers in proportion to the springs: `damping` times the critical ones at the largest frequency.
 double reach(const Tableau& method, double damping);
 
+/// Whether steps of a method follow y' = J y where it is fast: nothing grows there that does not grow in truth.
+bool follows(const Tableau& method, const MatX<double>& J, double step);
+
 /// Virtual springs and dampers in place of rows with the inverse inertia W: phidd = -W (K phi + C phid). Explicit methods follow
 /// that with short steps only.
 struct VirtualSprings {
