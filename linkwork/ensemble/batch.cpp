@@ -35,6 +35,7 @@ struct Batch::Parts {
     std::vector<int> instances;
     bool in_lanes = false;
     std::unique_ptr<LaneGroup> group = {};  // null: to be made
+    std::vector<LaneGroup::Memory> known = {};
   };
   std::vector<Unit> units = {};
   int in_lanes = 0;
@@ -130,7 +131,7 @@ struct Batch::Parts {
     if (!unit.group) {
       std::vector<Simulation*> simulations;
       for (const int i : unit.instances) simulations.push_back(&simulation_of(*runs[static_cast<std::size_t>(i)]));
-      unit.group = std::make_unique<LaneGroup>(simulations);
+      unit.group = std::make_unique<LaneGroup>(simulations, unit.known);
     }
     LaneGroup::Some wanted{};
     for (std::size_t k = 0; k < unit.instances.size(); ++k) {
@@ -149,6 +150,16 @@ struct Batch::Parts {
         if (const auto i = static_cast<std::size_t>(unit.instances[k]); before[k] && !wanted[k])
           status[i] = runs[i]->summary().status;
     }
+  }
+
+  /// The simulations of some instances are others now.
+  static void forget(Unit& unit, const std::vector<char>& is_reset) {
+    const auto is_other = [&](int i) { return is_reset[static_cast<std::size_t>(i)] != 0; };
+    if (!unit.group || std::ranges::none_of(unit.instances, is_other)) return;
+    unit.known.clear();
+    for (std::size_t k = 0; k < unit.instances.size(); ++k)
+      unit.known.push_back(is_other(unit.instances[k]) ? LaneGroup::Memory{} : unit.group->memory(k));
+    unit.group.reset();
   }
 
   /// What fails is the instance's own affair.
@@ -273,14 +284,17 @@ void Batch::set_state(std::span<const double> q, std::span<const double> v, cons
 }
 
 void Batch::reset(const std::vector<int>& instances) {
-  parts_->for_each(parts_->all_of(instances), [&](int i, const std::function<bool()>&) {
+  const std::vector<int> some = parts_->all_of(instances);
+  parts_->for_each(some, [&](int i, const std::function<bool()>&) {
     parts_->status[static_cast<std::size_t>(i)].clear();
     parts_->attempt(i, [&](Run& run) { run.reset(); });
     const std::size_t width = parts_->inputs.size(), first = static_cast<std::size_t>(i) * width;
     for (std::size_t k = first; k < first + width; ++k) parts_->u[k] = parts_->set[k] = kNoValue;
     parts_->read_state(i);
   });
-  for (Parts::Unit& unit : parts_->units) unit.group.reset();  // of runs that may be others now
+  std::vector<char> is_reset(parts_->runs.size(), 0);
+  for (const int i : some) is_reset[static_cast<std::size_t>(i)] = 1;
+  for (Parts::Unit& unit : parts_->units) parts_->forget(unit, is_reset);
 }
 
 std::vector<double> Batch::value(const std::string& column) {

@@ -73,6 +73,7 @@ LaneEquations::LaneEquations(const Systems& systems)
       work_(lane_work(trees_of(systems))),
       loops_(layout_of(systems.front()->model())->elimination(systems.front()->tree())),
       unequal_(LaneMask::of(false)),
+      strongest_(0.0),
       part_(LaneMask::of(true)),
       usual_(part_) {
   const Model& first = systems.front()->model();
@@ -125,6 +126,11 @@ LaneEquations::LaneEquations(const Systems& systems)
                           of_each([k](const Model& model) { return model.springs[k].stiffness; }),
                           of_each([k](const Model& model) { return model.springs[k].damping; }),
                           of_each([k](const Model& model) { return model.springs[k].length; })});
+  const auto note_use = [this](const Value& value) {
+    const bool varies = value.of.front() != nullptr;
+    uses_time_ = uses_time_ || varies;
+    uses_coordinates_ = uses_coordinates_ || (varies && !value.of_time_only);
+  };
   for (std::size_t k = 0; k < first.joint_forces.size(); ++k) {
     const JointForce& like = first.joint_forces[k];
     if (!is_active(like.of)) continue;
@@ -132,7 +138,7 @@ LaneEquations::LaneEquations(const Systems& systems)
     torques_.push_back(
         {joint, first.joints[joint].v[at(like.coordinate.component)],
          value_of_each([k](const Model& model) -> const BoundExpression& { return model.joint_forces[k].value; })});
-    uses_states_ = uses_states_ || torques_.back().value.of.front() != nullptr;
+    note_use(torques_.back().value);
   }
   for (std::size_t k = 0; k < first.wrenches.size(); ++k) {
     if (!is_active(first.wrenches[k].of)) continue;
@@ -147,9 +153,8 @@ LaneEquations::LaneEquations(const Systems& systems)
       if (value.of.front() == nullptr)
         (c < 3 ? wrench.constant.n : wrench.constant.f)[c % 3] = value.value;
       else
-        wrench.varying.emplace_back(c, value);
+        note_use(value), wrench.varying.emplace_back(c, value);
     }
-    uses_states_ = uses_states_ || !wrench.varying.empty();
   }
   for (int lane = 0; lane < Lanes::kCount; ++lane) {
     unequal_.set(lane, has_unequal_masses(systems[at(lane)]->tree()));
@@ -286,7 +291,7 @@ const Lanes& LaneEquations::evaluate(Value& value, const Lanes& t) const {
   const LaneMask is_new = value.of_time_only ? t != value.t : LaneMask::of(true);
   for (int lane = 0; lane < Lanes::kCount; ++lane)
     if (part_[lane] && is_new[lane]) value.value.set(lane, systems_[at(lane)]->evaluate(*value.of[at(lane)]));
-  value.t = t;
+  value.t = select(part_, t, value.t);
   return value.value;
 }
 
@@ -295,8 +300,8 @@ void LaneEquations::bind_states(const Lanes& t, const VecX<Lanes>& y) {
     if (!part_[lane]) continue;
     State& state = states_[at(lane)];
     state.t = t[lane];
-    for (int i = 0; i < tree_.nq; ++i) state.q[i] = y[i][lane];
-    for (int i = 0; i < tree_.nv; ++i) state.v[i] = y[tree_.nq + i][lane];
+    for (int i = 0; uses_coordinates_ && i < tree_.nq; ++i) state.q[i] = y[i][lane];
+    for (int i = 0; uses_coordinates_ && i < tree_.nv; ++i) state.v[i] = y[tree_.nq + i][lane];
     systems_[at(lane)]->rebind(state);
   }
 }
@@ -387,7 +392,7 @@ void LaneEquations::apply_wrenches(const Lanes& t) {
 
 void LaneEquations::evaluate(const Lanes& t, const VecX<Lanes>& y, VecX<Lanes>& rates, bool updated) {
   if (!updated) update(y);
-  if (uses_states_) bind_states(t, y);
+  if (uses_time_) bind_states(t, y);
   apply_forces(t, y);
   solve(y);
   rates.resize(size());
@@ -406,8 +411,11 @@ void LaneEquations::solve(const VecX<Lanes>& y) {
   recursions::update_bias_wrenches(tree_, work_);
   loops_.inward(tree_, work_, groups_, b_);
   loops_.outward(tree_, work_, vdot_, lambda_);
+  if (phi_.size() == 0) return;
+  strongest_ = select(part_, max(strongest_, loops_.rank().weakest), strongest_);
   check_rank();
-  if (phi_.size() == 0 || !any(unequal_)) return;
+  const LaneMask doubtful = is_doubtful();
+  if (!any(doubtful)) return;
   missed_ = b_;
   sizes_.setZero();
   loops_.subtract_rates(work_, groups_, vdot_, missed_, &sizes_);
@@ -418,13 +426,19 @@ void LaneEquations::solve(const VecX<Lanes>& y) {
     most = max(most, abs(missed_[row]) / row_unit_[row]);
   }
   const Lanes accepted = min(max(Lanes(1e-9) * sqrt(loops_.rank().weakest), Lanes(1e-12)), Lanes(1e-11));
-  usual_ &= (!unequal_) | (most <= Lanes(0.1) * accepted * size);
+  usual_ &= (!doubtful) | (most <= Lanes(0.1) * accepted * size);
 }
 
 /// Where rows come near to depending on others, more is to be looked at than here: EquationsOfMotion::is_nearly_singular().
 void LaneEquations::check_rank() {
-  constexpr double kStrong = 1e-3;
-  if (phi_.size() > 0) usual_ &= loops_.rank().weakest >= Lanes(kStrong);
+  constexpr double kWeaker = 1e-3, kVeryWeak = 1e-7;
+  if (phi_.size() > 0) usual_ &= loops_.rank().weakest >= max(Lanes(kVeryWeak), Lanes(kWeaker) * strongest_);
+}
+
+/// As Schur sees it.
+LaneMask LaneEquations::is_doubtful() const {
+  constexpr double kWeak = 1e-3;
+  return unequal_ | (loops_.rank().weakest < Lanes(kWeak));
 }
 
 // --- drift

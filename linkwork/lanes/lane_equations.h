@@ -43,6 +43,10 @@ class LaneEquations {
   };
   Stock stock(const VecX<Lanes>& y);
 
+  /// By lane: what was left of its rows where they were strongest so far. Rows that have become much weaker are not as usual.
+  double strongest(int lane) const { return strongest_[lane]; }
+  void set_strongest(int lane, double strongest) { strongest_.set(lane, strongest); }
+
   /// Only some lanes take part from now on: what the others have is of no use.
   void begin(const LaneMask& part) { part_ = usual_ = part; }
   /// Those that have gone the usual way since then.
@@ -120,6 +124,7 @@ class LaneEquations {
   void solve(const VecX<Lanes>& y);
   void respond(const VecX<Lanes>& error);
   void check_rank();
+  LaneMask is_doubtful() const;
   void move_back(VecX<Lanes>& y, const LaneMask& some);
   Lanes largest_error(const VecX<Lanes>& errors) const;
   Lanes speed(const VecX<Lanes>& y) const;
@@ -135,8 +140,9 @@ class LaneEquations {
   std::vector<Spring> springs_;
   std::vector<JointTorque> torques_;
   std::vector<BodyForce> wrenches_;
-  bool uses_states_ = false;  // values that depend on something
-  LaneMask unequal_;          // masses: Schur holds its results against the rows
+  bool uses_time_ = false, uses_coordinates_ = false;  // values
+  LaneMask unequal_;                                   // masses: Schur holds its results against the rows
+  Lanes strongest_;                                    // by lane: the least that was left of a row where it was most
   Lanes good_enough_, constraint_tolerance_, rate_;
   VecX<Lanes> velocity_unit_, row_unit_, tolerance_;
   VecX<Lanes> phi_, rate_of_phi_, b_, vdot_, lambda_, change_, missed_, sizes_;

@@ -136,7 +136,8 @@ bool fit_into_lanes(Simulation& first, Simulation& second) {
 
 class LaneGroup::Parts {
  public:
-  explicit Parts(const std::vector<Simulation*>& runs);
+  Parts(const std::vector<Simulation*>& runs, const std::vector<Memory>& known);
+  Memory memory(std::size_t run) const;
 
   TimeLoop& loop(std::size_t run) const { return *loops_[run]; }
   void step(Some& wanted);
@@ -146,14 +147,13 @@ class LaneGroup::Parts {
  private:
   /// A step that was computed in vain costs twice: a run that has left the lanes again and again stays away for ever more steps.
   static constexpr int kLongestAlone = 256;
-  bool stays_alone(std::size_t run) { return alone_for_[run] > 0 && alone_for_[run]-- > 0; }
+  bool stays_alone(std::size_t run) { return known_[run].alone_for > 0 && known_[run].alone_for-- > 0; }
   void integrate(const LaneMask& anew);
   void combine(const std::vector<double>& weights, std::size_t count, VecX<Lanes>& y) const;
   void hand_over(std::size_t run, const LaneEquations::Stock& stock);
 
   std::vector<TimeLoop*> loops_;
-  std::array<int, kMost> left_{},
-      alone_for_{};  // by run: how often it left the lanes in a row; steps until it is tried there again
+  std::array<Memory, kMost> known_ = {};  // by run
   LaneEquations equations_;
   const Tableau& tableau_;
   bool projects_;
@@ -166,16 +166,18 @@ class LaneGroup::Parts {
   TimeLoop::DoneStep done_;
 };
 
-LaneGroup::LaneGroup(const std::vector<Simulation*>& runs) : parts_(std::make_unique<Parts>(runs)) {}
+LaneGroup::LaneGroup(const std::vector<Simulation*>& runs, const std::vector<Memory>& known)
+    : parts_(std::make_unique<Parts>(runs, known)) {}
 LaneGroup::~LaneGroup() = default;
 
 bool LaneGroup::begin(std::size_t run, double end) { return parts_->loop(run).begin(end); }
 bool LaneGroup::has_ended(std::size_t run) const { return parts_->loop(run).has_ended(); }
 void LaneGroup::step(Some& wanted) { parts_->step(wanted); }
+LaneGroup::Memory LaneGroup::memory(std::size_t run) const { return parts_->memory(run); }
 long LaneGroup::in_lanes() const { return parts_->in_lanes; }
 long LaneGroup::alone() const { return parts_->alone; }
 
-LaneGroup::Parts::Parts(const std::vector<Simulation*>& runs)
+LaneGroup::Parts::Parts(const std::vector<Simulation*>& runs, const std::vector<Memory>& known)
     : equations_(systems_of(runs)),
       tableau_(*fixed_tableau(runs.front()->system().settings().integrator.name)),
       projects_(mechanism_of(*runs.front())->methods().stabilization.name == "projection"),
@@ -186,6 +188,14 @@ LaneGroup::Parts::Parts(const std::vector<Simulation*>& runs)
       k_(tableau_.b.size(), VecX<Lanes>(equations_.size())),
       rates_(equations_.size()) {
   for (Simulation* const run : runs) loops_.push_back(&run->loop());
+  std::ranges::copy(known, known_.begin());
+  for (std::size_t run = 0; run < known.size(); ++run) equations_.set_strongest(static_cast<int>(run), known[run].strongest);
+}
+
+LaneGroup::Memory LaneGroup::Parts::memory(std::size_t run) const {
+  Memory memory = known_[run];
+  memory.strongest = equations_.strongest(static_cast<int>(run));
+  return memory;
 }
 
 void LaneGroup::Parts::step(Some& wanted) {
@@ -221,9 +231,9 @@ void LaneGroup::Parts::step(Some& wanted) {
       hand_over(i, stock);
       wanted[i] = loops_[i]->finish(done_);
       ++in_lanes;
-      left_[i] = 0;
+      known_[i].left = 0;
     } else {
-      if (together[i]) alone_for_[i] = std::min(kLongestAlone, 1 << std::min(++left_[i], 20)) - 1;
+      if (together[i]) known_[i].alone_for = std::min(kLongestAlone, 1 << std::min(++known_[i].left, 20)) - 1;
       wanted[i] = loops_[i]->step();
       ++alone;
     }

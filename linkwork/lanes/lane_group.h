@@ -23,8 +23,14 @@ class LaneGroup {
   static constexpr std::size_t kMost = 4;
   using Some = std::array<bool, kMost>;
 
-  /// Of runs that fit together, which must outlive the group.
-  explicit LaneGroup(const std::vector<Simulation*>& runs);
+  /// What the group has learned of a run.
+  struct Memory {
+    int left = 0, alone_for = 0;  // how often it left the lanes in a row; steps until it is tried there again
+    double strongest = 0.0;       // see LaneEquations
+  };
+
+  /// Of runs that fit together, which must outlive the group; with what another group knew of them.
+  explicit LaneGroup(const std::vector<Simulation*>& runs, const std::vector<Memory>& known = {});
   ~LaneGroup();
 
   /// Begins to step a run towards an end; false: it has stopped.
@@ -32,6 +38,8 @@ class LaneGroup {
   bool has_ended(std::size_t run) const;
   /// Makes a step of every run that is wanted, all of which have begun; those that cannot go on are wanted no more.
   void step(Some& wanted);
+
+  Memory memory(std::size_t run) const;
 
   /// Steps so far, of all runs.
   long in_lanes() const;

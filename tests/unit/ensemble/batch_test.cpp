@@ -136,6 +136,17 @@ TEST(Batch, AnInstanceThatFailsStaysAndTheOthersGoOn) {
   EXPECT_NEAR(batch.t()[1], 0.02, 1e-12);
 }
 
+TEST(Batch, AResetOfOneDoesNotChangeTheOthers) {
+  const Mechanism mechanism = load(ready_model("n_four_bar"), {{"n", 4}});
+  Batch batch(mechanism, 3, {}, {.step = 1e-3}), undisturbed(mechanism, 3, {}, {.step = 1e-3});
+  batch.step(700), undisturbed.step(700);  // past positions that are made alone
+  batch.reset({1});
+  batch.step(500), undisturbed.step(500);
+  const std::size_t width = batch.positions().size();
+  for (std::size_t k = 0; k < width; ++k) EXPECT_EQ(batch.q()[2 * width + k], undisturbed.q()[2 * width + k]);
+  EXPECT_EQ(batch.t()[1], 0.5);
+}
+
 TEST(Batch, OtherStatesAreMovedOntoTheConstraints) {
   const Mechanism mechanism = load(ready_model("four_bar"));
   Batch batch(mechanism, 3, {}, {.step = 1e-3}, 1);

@@ -160,5 +160,22 @@ TEST(LaneEquations, ALaneDoesNotDependOnTheOthers) {
   }
 }
 
+TEST(LaneEquations, AForceOfTimeIsNotTakenForKnownInALaneThatDidNotTakePart) {
+  Instances instances(in_tree_coordinates(test::library_spec("rover")));
+  LaneEquations together = instances.together(), fresh = instances.together();
+  const State start = test::start_state(instances.model());
+  VecX<Lanes> y = VecX<Lanes>::Zero(together.size()), rates, expected;
+  for (std::size_t i = 0; i < kLanes; ++i) set_lane(y, i, start);
+  LaneMask some = LaneMask::of(true);
+  some.set(2, false);
+  together.begin(some);
+  together.evaluate(Lanes(0.3), y, rates);
+  together.begin(LaneMask::of(true));
+  together.evaluate(Lanes(0.3), y, rates);
+  fresh.begin(LaneMask::of(true));
+  fresh.evaluate(Lanes(0.3), y, expected);
+  for (Eigen::Index k = 0; k < y.size(); ++k) EXPECT_EQ(rates[k][2], expected[k][2]);
+}
+
 }  // namespace
 }  // namespace linkwork
