@@ -176,22 +176,24 @@ void AssemblySystem::plan_modules() {
   for (const ModulePlan& module : plan_.modules) weights.push_back(module.weight);
   const GroupTree tree = make_group_tree(plan_.nest, weights, plan_.joined(), option("nesting", 1.0) == 0.0);
   leaves_ = tree.leaves();
-  const double is_tree = option("tree", -1.0);
+  const double tree_levels = option("tree", -1.0);  // -1: whatever costs least
   const bool by_part = entry_.traits.needs_own_part_only && plan_.couplings.empty() && !plan_.watched && !plan_.starts_at_ports &&
-                       is_plain() && is_tree != 0.0 && transport_.size() >= plan_.keeps_whole_below;
+                       is_plain() && tree_levels != 0.0 && transport_.size() >= plan_.keeps_whole_below;
+  const auto way = [&] {
+    if (tree_levels == 0.0) return Way{};
+    if (tree_levels > 0.0) return Way{Scheme::kTree, static_cast<int>(std::ceil(tree_levels))};
+    return cheapest_way(transport_, plan_.module_count(), by_part);
+  };
   if (by_part) {
     const Placement placement = placed_by_weight(plan_, leaves_, transport_.size());
     const int rank = transport_.rank();
-    groups_ = plan_groups(plan_, tree, placement, rank, Scheme::kTree);
+    groups_ = plan_groups(plan_, tree, placement, rank, way());
     keep_own_part(plan_, groups_, {leaves_.begin() + placement.begin(rank), leaves_.begin() + placement.end(rank)});
     make_modules(placement);
     return;
   }
   place_modules();
-  const Scheme scheme = is_tree == 1.0   ? Scheme::kTree
-                        : is_tree == 0.0 ? Scheme::kOneExchange
-                                         : cheaper_scheme(transport_, plan_.module_count());
-  groups_ = plan_groups(plan_, tree, workshop_->placement(), transport_.rank(), scheme);
+  groups_ = plan_groups(plan_, tree, workshop_->placement(), transport_.rank(), way());
 }
 
 /// First by weight, then by what modules are measured to cost, if that promises much.

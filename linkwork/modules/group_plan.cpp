@@ -118,32 +118,42 @@ int message_size(std::size_t ports) {
   return static_cast<int>(ports) * 18 + 2 * six + six * (six + 1) / 2;
 }
 
-GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Placement& placement, int rank, Scheme scheme) {
+GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Placement& placement, int rank, const Way& way) {
   const Outline outline(plan, tree);
   const auto& nodes = outline.nodes();
   GroupPlan result;
-  result.scheme = scheme;
+  result.scheme = way.scheme;
   result.coupling_ranks.resize(plan.couplings.size());
   for (const ModulePlan& module : plan.modules) result.numbers_exposed += message_size(at(module.port_count));
 
   // Ranks have neighbouring leaves: those of one rank are an interval of nodes, but for groups that span ranks.
   std::vector<std::pair<int, int>> ranks(nodes.size());
-  std::vector<char> solved(nodes.size(), 0), needed(nodes.size(), 0);
+  std::vector<int> height(nodes.size(), 0);  // above groups that a rank has alone
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const GroupNode& node = tree.nodes[n];
     ranks[n] = node.module >= 0 ? std::pair(placement.rank_of(nodes[n].first_leaf), placement.rank_of(nodes[n].first_leaf))
                                 : std::pair(ranks[at(node.children.front())].first, ranks[at(node.children.back())].second);
-    const auto [first, last] = ranks[n];
-    solved[n] = first == last ? first == rank : scheme == Scheme::kOneExchange || first == rank;
+    if (ranks[n].first == ranks[n].second) continue;
+    for (const int child : node.children) height[n] = std::max(height[n], height[at(child)] + 1);
+  }
+  // Levels are gathered in layers: whoever solves the top of a layer solves what is below it there.
+  const auto layer = [&](std::size_t n) { return height[n] == 0 ? -1 : (height[n] - 1) / way.levels; };
+  std::vector<int> solver(nodes.size());
+  std::vector<char> solved(nodes.size(), 0), needed(nodes.size(), 0);
+  for (std::size_t n = nodes.size(); n-- > 0;) {
+    const int parent = nodes[n].parent;
+    const bool goes_with_parent = way.scheme == Scheme::kTree && height[n] > 0 && parent >= 0 && layer(at(parent)) == layer(n);
+    solver[n] = goes_with_parent ? solver[at(parent)] : ranks[n].first;
+    solved[n] = solver[n] == rank || (height[n] > 0 && way.scheme == Scheme::kOneExchange);
     if (!solved[n]) continue;
     needed[n] = 1;
-    for (const int child : node.children) needed[at(child)] = 1;
+    for (const int child : tree.nodes[n].children) needed[at(child)] = 1;
   }
   std::vector<int> place(nodes.size(), -1);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const Outline::Node& node = nodes[n];
-    for (const int k : node.couplings) result.coupling_ranks[at(k)] = ranks[n].first;
-    if (ranks[n].first == rank) {
+    for (const int k : node.couplings) result.coupling_ranks[at(k)] = solver[n];
+    if (solver[n] == rank) {
       result.connections.insert(result.connections.end(), node.connections.begin(), node.connections.end());
       result.springs.insert(result.springs.end(), node.springs.begin(), node.springs.end());
     }
@@ -152,8 +162,9 @@ GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Pla
     PlannedGroup& group = result.groups.emplace_back();
     group.number = static_cast<int>(n);
     group.parent = node.parent;
-    group.parent_rank = node.parent < 0 ? -1 : placement.rank_of(nodes[at(node.parent)].first_leaf);
+    group.parent_rank = node.parent < 0 ? -1 : solver[at(node.parent)];
     std::tie(group.first_rank, group.last_rank) = ranks[n];
+    group.rank = solver[n];
     group.solved = solved[n] != 0;
     if (!group.solved) {
       group.ports = node.kept;

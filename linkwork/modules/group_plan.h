@@ -13,6 +13,15 @@ enum class Scheme {
   kTree          // each group is solved by one rank; messages go up and down the tree
 };
 
+/// A scheme, and in that of the tree how many levels of groups that span ranks are solved by the same rank: messages then take
+/// fewer hops, and a rank solves more groups one after the other.
+struct Way {
+  Scheme scheme = Scheme::kOneExchange;
+  int levels = 1;
+
+  bool operator==(const Way&) const = default;
+};
+
 /// A group, before it is at work.
 struct PlannedGroup {
   int number = 0;             // in the tree
@@ -21,14 +30,13 @@ struct PlannedGroup {
   int module = -1;            // of a leaf
   std::vector<int> children;  // places in GroupPlan::groups
   int first_rank = 0, last_rank = 0;
+  int rank = 0;                // who solves it, the first of them if there are several
   bool solved = false;         // here; else what it offers comes by message
   std::vector<PortRef> ports;  // of the children that are joined here or further up; kept ones only, if not solved here
   std::vector<int> kept;       // places of those that are joined further up
   std::vector<int> connections, springs, couplings;  // that are eliminated here: places in the plan
 
   bool spans_ranks() const { return first_rank != last_rank; }
-  /// Who solves it, the first if there are several.
-  int rank() const { return first_rank; }
 };
 
 /// What one rank has to know of the tree of groups: those that it solves, and their children. Children stand before their group.
@@ -41,7 +49,7 @@ struct GroupPlan {
 };
 
 /// In O(n log n).
-GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Placement& placement, int rank, Scheme scheme);
+GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Placement& placement, int rank, const Way& way);
 
 /// Numbers that tell of the motion and the response of this many ports.
 int message_size(std::size_t ports);

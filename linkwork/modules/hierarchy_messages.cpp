@@ -36,7 +36,7 @@ void Hierarchy::lay_out_message() {
   for (int rank = 0; rank < workshop_.transport().size(); ++rank) {
     size += kToldSize;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (!is_highest[g] || groups_[g].plan.rank() != rank) continue;
+      if (!is_highest[g] || groups_[g].plan.rank != rank) continue;
       groups_[g].block = size;
       size += message_size(groups_[g].plan.kept.size());
     }
@@ -54,7 +54,7 @@ void Hierarchy::list_actions() {
     if (plan.spans_ranks() && plan.solved) {
       for (const int child : plan.children)
         if (const PlannedGroup& its = groups_[at(child)].plan; !its.solved)
-          actions_.push_back({Kind::kReceive, child, its.rank(), plan.number});
+          actions_.push_back({Kind::kReceive, child, its.rank, plan.number});
       actions_.push_back({Kind::kSolve, place, workshop_.rank(), plan.number});
     }
     if (plan.solved && plan.parent >= 0 && plan.parent_rank != workshop_.rank())
@@ -248,7 +248,7 @@ PairOfSums Hierarchy::add_up_after_one_exchange() {
   std::vector<int> ends(at(transport.size()), 0);
   for (const Group* const group : highest) {
     numbers.insert(numbers.end(), group->sums.begin(), group->sums.end());
-    ends[at(group->plan.rank())] = static_cast<int>(numbers.size());
+    ends[at(group->plan.rank)] = static_cast<int>(numbers.size());
   }
   for (std::size_t r = 1; r < ends.size(); ++r) ends[r] = std::max(ends[r], ends[r - 1]);
   transport.gather(numbers, ends);

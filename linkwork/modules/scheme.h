@@ -5,8 +5,8 @@
 
 namespace linkwork {
 
-/// The scheme that costs less time with so many modules, by what messages of the size that groups send are measured to take. All
-/// ranks call it and get the same answer.
-Scheme cheaper_scheme(Transport& transport, int modules);
+/// The way that costs least time with so many modules, by what messages of the size that groups send are measured to take. All
+/// ranks call it and get the same answer. `through_tree`: one exchange will not do.
+Way cheapest_way(Transport& transport, int modules, bool through_tree = false);
 
 }  // namespace linkwork

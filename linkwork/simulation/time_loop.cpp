@@ -221,7 +221,6 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
   for (Sampled& sampled : sampled_) sampled.next = first_multiple_after(sampled.period, saved.t + same_sample());
   elsewhere_.reset();
   const Status status = system_->restore(saved, now_, rates_);
-  energy_with_rows_ = !system_->energies();
   make_integrator();
   evaluations_before_ = saved.evaluations;
   next_ = inside_ = now_;

@@ -132,11 +132,21 @@ class MpiTransport final : public Transport {
     wait_patiently(request);
   }
 
+  /// To other threads of this process, which may have to come on before the message can.
+  static void give_way(int tries) {
+    constexpr int kBrief = 200;
+    constexpr std::chrono::microseconds kNap(20);
+    if (tries < kBrief)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(kNap);
+  }
+
   void wait_patiently(MPI_Request& request) {
     constexpr int kTriesPerLook = 1000;
     auto since = Clock::now();
     for (int done = 0, tries = 1;; ++tries) {
-      if (threads_) std::this_thread::yield();
+      if (threads_) give_way(tries);
       const std::lock_guard lock(mutex_);
       MPI_Test(&request, &done, MPI_STATUS_IGNORE);
       if (done) return;

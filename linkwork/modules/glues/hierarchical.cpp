@@ -2,12 +2,18 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "linkwork/modules/glues/catalog.h"
 
 namespace linkwork {
 
+/// Where bodies are far from the origin no more can be asked: this share of the whole's size is rounding.
+constexpr double kRoundingOfPositions = 4e-15;
+
 HierarchicalGlue::HierarchicalGlue(Workshop& workshop)
     : Glue(workshop), hierarchy_(workshop), drift_(drift_control(workshop.plan().settings)), loads_(workshop, hierarchy_) {
+  drift_.good_enough = std::max(drift_.good_enough, kRoundingOfPositions * workshop.plan().length);
   hierarchy_.on_rate = drift_.on_rate;
   hierarchy_.on_phi = drift_.on_phi;
 }
@@ -57,16 +63,18 @@ std::string HierarchicalGlue::contradiction() const {
 }
 
 GlueEntry hierarchical_glue() {
-  return {
-      {"hierarchical",
-       "joints eliminated group by group, exactly; one exchange per evaluation",
-       "Kasper",
-       {{"nesting", 1.0, "1: groups as the model nests its modules, 0: by balanced partitioning alone"},
-        {"tree", -1.0,
-         "1: groups that span ranks are solved by one rank each, messages go up and down their tree, 0: by all ranks, after one "
-         "exchange, -1: whichever is measured to cost less; the motion is the same"}}},
-      [](Workshop& workshop, const Options&) { return std::make_unique<HierarchicalGlue>(workshop); },
-      {.takes_couplings = true, .needs_own_part_only = true, .exposes = "motion of its ports, their response D and R"}};
+  return {{"hierarchical",
+           "joints eliminated group by group, exactly; one exchange per evaluation",
+           "Kasper",
+           {{"nesting", 1.0, "1: groups as the model nests its modules, 0: by balanced partitioning alone"},
+            {"tree", -1.0,
+             "groups that span ranks: 0: all are solved by all ranks, after one exchange, 1: by one rank each, messages go up "
+             "and down "
+             "their tree, 2, 3, ...: as many levels of them by the same rank, -1: whatever is measured to cost least; the motion "
+             "is the "
+             "same"}}},
+          [](Workshop& workshop, const Options&) { return std::make_unique<HierarchicalGlue>(workshop); },
+          {.takes_couplings = true, .needs_own_part_only = true, .exposes = "motion of its ports, their response D and R"}};
 }
 
 }  // namespace linkwork

@@ -51,12 +51,12 @@ TEST(GroupPlan, IsWhatItsDefinitionSays) {
     const auto is_in = [&](std::size_t n, const PortRef& port) { return port.is_ground() || holds[n].contains(port.module); };
     std::vector<double> cost;
     for (const int leaf : tree.leaves()) cost.push_back(weights[at(leaf)]);
-    for (const int ranks : {1, 2, 4}) {
+    for (const int ranks : {1, 2, 4, 9}) {
       std::multiset<int> told;
       for (int rank = 0; rank < ranks; ++rank)
-        for (const Scheme scheme : {Scheme::kOneExchange, Scheme::kTree}) {
-          const GroupPlan groups = plan_groups(plan, tree, place(cost, ranks), rank, scheme);
-          if (scheme == Scheme::kTree) told.insert(groups.connections.begin(), groups.connections.end());
+        for (const Way& way : {Way{}, Way{Scheme::kTree, 1}, Way{Scheme::kTree, 2}}) {
+          const GroupPlan groups = plan_groups(plan, tree, place(cost, ranks), rank, way);
+          if (way.levels == 2) told.insert(groups.connections.begin(), groups.connections.end());
           for (const PlannedGroup& group : groups.groups) {
             const std::size_t n = at(group.number);
             std::vector<int> joints;
@@ -112,7 +112,7 @@ TEST(GroupPlan, KeepsOnlyItsPartOfALongChain) {
   std::size_t most = 0;
   for (const int rank : {0, 1, 128, 255}) {
     AssemblyPlan own = plan;
-    GroupPlan groups = plan_groups(own, tree, placement, rank, Scheme::kTree);
+    GroupPlan groups = plan_groups(own, tree, placement, rank, {Scheme::kTree, 1});
     const std::vector<int> modules(leaves.begin() + placement.begin(rank), leaves.begin() + placement.end(rank));
     keep_own_part(own, groups, modules);
     EXPECT_EQ(own.modules.size(), modules.size());

@@ -120,7 +120,7 @@ struct Solution {
   std::vector<double> potentials;
 };
 
-void solve_on_rank(const GivenAssembly& assembly, Scheme scheme, bool parts, Transport& transport, Solution& solution) {
+void solve_on_rank(const GivenAssembly& assembly, const Way& way, bool parts, Transport& transport, Solution& solution) {
   AssemblyPlan plan = assembly.plan;
   std::vector<double> weights, cost;
   for (const ModulePlan& module : plan.modules) weights.push_back(module.weight);
@@ -128,7 +128,7 @@ void solve_on_rank(const GivenAssembly& assembly, Scheme scheme, bool parts, Tra
   const std::vector<int> leaves = tree.leaves();
   for (const int leaf : leaves) cost.push_back(weights[at(leaf)]);
   const Placement placement = place(cost, transport.size());
-  GroupPlan groups = plan_groups(plan, tree, placement, transport.rank(), scheme);
+  GroupPlan groups = plan_groups(plan, tree, placement, transport.rank(), way);
   if (parts)
     keep_own_part(plan, groups,
                   {leaves.begin() + placement.begin(transport.rank()), leaves.begin() + placement.end(transport.rank())});
@@ -154,7 +154,7 @@ void solve_on_rank(const GivenAssembly& assembly, Scheme scheme, bool parts, Tra
 }
 
 /// On threads, or on as many threads in each of several teams, which stand for processes.
-Solution solve_on(const GivenAssembly& assembly, Scheme scheme, bool parts, int ranks, int threads = 1) {
+Solution solve_on(const GivenAssembly& assembly, const Way& way, bool parts, int ranks, int threads = 1) {
   const std::size_t size = at(ranks * threads);
   Solution solution{std::vector<VecX<double>>(assembly.plan.modules.size()),
                     std::vector<AssemblyErrors>(size),
@@ -165,10 +165,10 @@ Solution solve_on(const GivenAssembly& assembly, Scheme scheme, bool parts, int 
                     std::vector<ConnectionResult>(assembly.plan.connections.size()),
                     std::vector<double>(assembly.plan.springs.size())};
   ThreadTeam(ranks).run([&](Transport& transport) {
-    if (threads == 1) return solve_on_rank(assembly, scheme, parts, transport, solution);
+    if (threads == 1) return solve_on_rank(assembly, way, parts, transport, solution);
     ThreadTeam(threads).run([&](Transport& within) {
       HybridTransport hybrid(transport, within);
-      solve_on_rank(assembly, scheme, parts, hybrid, solution);
+      solve_on_rank(assembly, way, parts, hybrid, solution);
     });
   });
   return solution;
@@ -196,16 +196,17 @@ void expect_same_solution(const Solution& solution, const Solution& one, const s
 TEST(Hierarchy, GivesTheSameBitsHoweverGroupsAreSpread) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     const GivenAssembly assembly = random_assembly(seed, 2 + 3 * static_cast<int>(seed));
-    const Solution one = solve_on(assembly, Scheme::kOneExchange, false, 1);
+    const Solution one = solve_on(assembly, {}, false, 1);
     EXPECT_EQ(one.troubles[0], "");
-    for (const int ranks : {2, 3, 4, 7})
-      for (const Scheme scheme : {Scheme::kOneExchange, Scheme::kTree})
+    for (const int ranks : {2, 3, 4, 7, 16})
+      for (const Way& way : {Way{}, Way{Scheme::kTree, 1}, Way{Scheme::kTree, 2}, Way{Scheme::kTree, 3}})
         for (const bool parts : {false, true}) {
           const std::string what = "seed " + std::to_string(seed) + ", " + std::to_string(ranks) + " ranks, " +
-                                   (scheme == Scheme::kTree ? "tree" : "one exchange") + (parts ? ", parts" : "");
-          expect_same_solution(solve_on(assembly, scheme, parts, ranks), one, what);
+                                   (way.scheme == Scheme::kTree ? std::to_string(way.levels) + " levels" : "one exchange") +
+                                   (parts ? ", parts" : "");
+          expect_same_solution(solve_on(assembly, way, parts, ranks), one, what);
         }
-    expect_same_solution(solve_on(assembly, Scheme::kTree, true, 2, 2), one, "two ranks with two threads each");
+    expect_same_solution(solve_on(assembly, {Scheme::kTree, 1}, true, 2, 2), one, "two ranks with two threads each");
   }
 }
 
@@ -262,7 +263,7 @@ TEST(Hierarchy, GivesTheForcesOfTheWhole) {
     }
     const VecX<double> lambda = (G * D * G.transpose()).ldlt().solve(-second);
     F += G.transpose() * lambda;
-    const Solution tree = solve_on(assembly, Scheme::kTree, true, 3);
+    const Solution tree = solve_on(assembly, {Scheme::kTree, 1}, true, 3);
     for (std::size_t m = 0; m < first.size(); ++m) {
       const VecX<double> expected = F.segment(first[m], tree.Q[m].size());
       EXPECT_LT((tree.Q[m] - expected).norm(), 1e-9 * (1.0 + F.norm())) << "seed " << seed << ", module " << m;
@@ -274,9 +275,9 @@ TEST(Hierarchy, GivesTheForcesOfTheWhole) {
 TEST(Hierarchy, TellsAllRanksOfTroubleOnOne) {
   const GivenAssembly assembly = random_assembly(5, 9);
   assembly.answers[6]->trouble = "it is broken";
-  for (const Scheme scheme : {Scheme::kOneExchange, Scheme::kTree})
+  for (const Way& way : {Way{}, Way{Scheme::kTree, 1}, Way{Scheme::kTree, 2}})
     for (const int ranks : {1, 2, 4, 12})
-      for (const std::string& trouble : solve_on(assembly, scheme, true, ranks).troubles)
+      for (const std::string& trouble : solve_on(assembly, way, true, ranks).troubles)
         EXPECT_EQ(trouble, "module 'm6': it is broken") << ranks;
 }
 

@@ -14,7 +14,8 @@
 namespace linkwork {
 namespace {
 
-const Choice kOnce{"hierarchical", {{"tree", 0.0}}, {}}, kTree{"hierarchical", {{"tree", 1.0}}, {}};
+const Choice kOnce{"hierarchical", {{"tree", 0.0}}, {}}, kTree{"hierarchical", {{"tree", 1.0}}, {}},
+    kLayers{"hierarchical", {{"tree", 2.0}}, {}};
 constexpr int kWhole = 16, kParts = 2;  // ranks from which on each keeps its own part of the plan
 
 void expect_same_run(const test::Rows& rows, const test::Rows& one, const std::string& what) {
@@ -39,8 +40,10 @@ test::Rows compare_schemes(const Spec& spec, const std::string& what, const std:
     plan.keeps_whole_below = kWhole;
     expect_same_run(test::run_plan(plan, kOnce, threads), one, where + ", one exchange");
     expect_same_run(test::run_plan(plan, kTree, threads), one, where + ", tree");
+    expect_same_run(test::run_plan(plan, kLayers, threads), one, where + ", two levels");
     plan.keeps_whole_below = kParts;
     expect_same_run(test::run_plan(plan, kTree, threads), one, where + ", parts");
+    expect_same_run(test::run_plan(plan, kLayers, threads), one, where + ", parts of two levels");
   }
   return one;
 }
@@ -101,11 +104,16 @@ TEST(Schemes, RefuseColumnsThatAreNotThereOnAllRanks) {
 TEST(Schemes, AreChosenAlikeOnAllRanks) {
   for (const int size : {1, 2, 3, 5}) {
     ThreadTeam team(size);
-    std::vector<Scheme> chosen(at(size));
-    team.run([&](Transport& transport) { chosen[at(transport.rank())] = cheaper_scheme(transport, 100); });
-    for (const Scheme scheme : chosen) EXPECT_EQ(scheme, chosen.front());
+    std::vector<Way> chosen(at(size)), through_tree(at(size));
+    team.run([&](Transport& transport) {
+      chosen[at(transport.rank())] = cheapest_way(transport, 100);
+      through_tree[at(transport.rank())] = cheapest_way(transport, 100, true);
+    });
+    for (const Way& way : chosen) EXPECT_EQ(way, chosen.front());
+    for (const Way& way : through_tree) EXPECT_EQ(way, through_tree.front());
+    EXPECT_EQ(through_tree.front().scheme, Scheme::kTree);
     if (size <= 2) {
-      EXPECT_EQ(chosen.front(), Scheme::kOneExchange);
+      EXPECT_EQ(chosen.front().scheme, Scheme::kOneExchange);
     }
   }
 }
