@@ -124,7 +124,9 @@ class Embedding : public Formulation {
   }
 
   /// Rows that it eliminates.
-  int rows_of(const LoopElimination& loops) const { return &loops == &loops_ ? cut_rows_ : static_cast<int>(is_embedded_.size()); }
+  int rows_of(const LoopElimination& loops) const {
+    return &loops == &loops_ ? cut_rows_ : static_cast<int>(is_embedded_.size());
+  }
 
   void choose(System& system) {
     update_poses(system.tree(), system.work());
