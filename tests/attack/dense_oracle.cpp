@@ -570,7 +570,8 @@ DenseOracle::Accelerations DenseOracle::solve() const {
   const std::size_t count = spec_.bodies.size();
   const Index n = nv_;
   std::vector<Real3> force(count, Real3::Zero()), torque(count, Real3::Zero());
-  RealVector g = forces(force, torque);
+  const RealVector tau = forces(force, torque);
+  RealVector g = tau;
 
   // Weighted Jacobian of the bodies' velocities, and what acts against the accelerations at vdot = 0.
   RealMatrix WJ = RealMatrix::Zero(6 * static_cast<Index>(count), n);
@@ -600,6 +601,13 @@ DenseOracle::Accelerations DenseOracle::solve() const {
     result.size.push_back(size);
     if (mass > 0) result.scale = std::max(result.scale, force[i].norm() / mass);
   }
+
+  // Forces on joints that cannot move accelerate nothing but by rounding, of what they could do elsewhere.
+  constexpr Real kRounding = 1e-6L;  // with tolerances of 1e-8
+  for (Index k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < count && tau[k] != 0; ++i)
+      if (const Real inertia = WJ.col(k).squaredNorm(); inertia > 0)
+        result.scale = std::max(result.scale, kRounding * std::abs(tau[k]) * com[i].Jp.col(k).norm() / inertia);
 
   // vdot = D (V_r y + V_0 z): the rows give y, Gauss's principle z.
   RealVector b(row_scale_.size()), rate = RealVector::Zero(row_scale_.size());
