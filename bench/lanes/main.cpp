@@ -104,9 +104,8 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (fixed_steps == 0)
     fmt::print("{:<16} {:>10} {:>10} {:>8} {:>12}\n", "us per step", "in lanes", "alone", "ratio", "left lanes");
-  for (const Subject& subject :
-       {Subject{"four_bar", 0, 1e-3}, Subject{"n_four_bar", 16, 1e-3}, Subject{"rover", 0, 1e-3}, Subject{"chain", 8, 2e-4},
-        Subject{"closed_chain", 8, 2e-4}})
+  for (const Subject& subject : {Subject{"four_bar", 0, 1e-3}, Subject{"n_four_bar", 16, 1e-3}, Subject{"rover", 0, 1e-3},
+                                 Subject{"chain", 8, 2e-4}, Subject{"closed_chain", 8, 2e-4}})
     if (model.empty() || model == subject.model) measure(subject, integrator, rounds, round_seconds, only, fixed_steps);
   return 0;
 }
