@@ -222,6 +222,7 @@ bool TimeLoop::go_on_from(const SavedRun& saved) {
   next_ = inside_ = now_;
   next_rates_ = inside_rates_ = rates_;
   if (!status.ok()) return stop(status.trouble);
+  energy_with_rows_ = !system_->energies();
   if (watch_) begin_watching();
   return true;
 }
