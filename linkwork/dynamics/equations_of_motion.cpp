@@ -4,6 +4,7 @@
 
 #include <Eigen/LU>
 #include <cmath>
+#include <cstring>
 
 #include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/dynamics/running_blocks.h"
@@ -72,16 +73,16 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
     const std::string cause = system_.describe_not_finite();
     return {kNotFinite + (cause.empty() ? "" : ": " + cause)};
   }
-  rates.qdot.resize(state.q.size());
+  if (rates.qdot.size() != state.q.size()) rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
-  rates.vdot = solution_.vdot;
+  assign_numbers(solution_.vdot, rates.vdot);
   if (const auto states = static_cast<Eigen::Index>(model().states.size()); states > 0 && state.z.size() > 0) {
     rates.zdot.resize(state.z.size());
     rates.zdot.tail(state.z.size() - states) = solution_.zdot;
     system_.state_rates({rates.zdot.data(), model().states.size()});
     if (!model().blocks.empty() && !rates.zdot.allFinite()) return {system_.describe_not_finite()};
   } else {
-    rates.zdot = solution_.zdot;
+    assign_numbers(solution_.zdot, rates.zdot);
   }
   rates.power = system_.applied_power() + solution_.virtual_power;
   if (!system_.terms().u.isZero(0.0)) {
@@ -115,11 +116,12 @@ Status EquationsOfMotion::project(Moment& at) {
   if (formulation_->holds_constraints()) return {};
   unpack_into(at, moved_state_);
   const Status status = project(moved_state_);
-  const Eigen::Index nq = moved_state_.q.size(), nv = moved_state_.v.size();
-  if (moved_state_.q != at.y.head(nq) || moved_state_.v != at.y.segment(nq, nv))
-    pack(moved_state_, at);
-  else if (system_.is_of(moved_state_))  // it was looked at, and good enough
-    system_.keep();
+  const auto differs = [](const VecX<double>& x, const double* y) {
+    return x.size() > 0 && std::memcmp(x.data(), y, static_cast<std::size_t>(x.size()) * sizeof(double)) != 0;
+  };
+  const bool moves = differs(moved_state_.v, at.y.data() + moved_state_.q.size());
+  if (moves || differs(moved_state_.q, at.y.data())) pack(moved_state_, at);
+  if (system_.is_of(moved_state_)) moves ? system_.keep_positions() : system_.keep();
   return status;
 }
 

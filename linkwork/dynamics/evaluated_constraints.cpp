@@ -1,5 +1,6 @@
 #include "linkwork/dynamics/evaluated_constraints.h"
 
+#include <algorithm>
 #include <array>
 
 namespace linkwork {
@@ -7,7 +8,14 @@ namespace linkwork {
 using V3 = Vec3<double>;
 
 EvaluatedConstraints::EvaluatedConstraints(const Model& model)
-    : EvaluatedSignals(model), terms_(model), X_AB_(model.frame_closures.size()), in_plane_AB_(X_AB_.size()) {
+    : EvaluatedSignals(model),
+      terms_(model),
+      has_simple_closures_(
+          model.coordinate_closures.empty() &&
+          std::ranges::none_of(terms_.closure_rows,
+                               [](const ClosureRows& rows) { return rows.kind == ClosureRows::Kind::kGeneral; })),
+      X_AB_(model.frame_closures.size()),
+      in_plane_AB_(X_AB_.size()) {
   for (const DryFriction& friction : model.frictions) sliding_.push_back(terms_.groups[group_of(friction.first_row)]);
 }
 
@@ -33,23 +41,24 @@ Eigen::Vector2d EvaluatedConstraints::slip(std::size_t friction) const {
 }
 
 void EvaluatedConstraints::update(const State& state) {
-  const bool is_done = kept_ && is_at(state);
-  kept_ = false;
+  const Kept kept = kept_at(state);
+  if (kept == Kept::kPositions) return update_motion(state);
+  kept_ = Kept::kNothing;
   state_ = &state;
-  if (is_done) return;
+  if (kept == Kept::kAll) return;
   linkwork::update_motion(tree(), state.q.data(), state.v.data(), work_);
   update_closures(true);
 }
 
 void EvaluatedConstraints::update_positions(const State& state) {
-  kept_ = false;
+  kept_ = Kept::kNothing;
   state_ = &state;
   linkwork::update_positions(tree(), state.q.data(), work_);
   update_closures(false);
 }
 
 void EvaluatedConstraints::update_motion(const State& state) {
-  kept_ = false;
+  kept_ = Kept::kNothing;
   state_ = &state;
   update_velocities(tree(), state.v.data(), work_);
   for (std::size_t i = 0; i < model_->frame_closures.size(); ++i) {

@@ -17,7 +17,11 @@ class EvaluatedConstraints : public EvaluatedSignals {
   void update_positions(const State& state);
   void update_motion(const State& state);
   /// Nothing was changed since the last update: one at an equal state need not compute anything.
-  void keep() { kept_ = true; }
+  void keep() { kept_ = Kept::kAll; }
+  /// The same of positions: velocities were changed.
+  void keep_positions() { kept_ = Kept::kPositions; }
+  /// Whether an update in two parts costs no more than one, and gives the same bits: nothing is evaluated twice.
+  bool is_made_of_parts() const { return has_simple_closures_ && inactive_.empty() && !model_->has_events(); }
 
   ConstraintTerms& terms() { return terms_; }
   const ConstraintTerms& terms() const { return terms_; }
@@ -37,9 +41,11 @@ class EvaluatedConstraints : public EvaluatedSignals {
   std::vector<ForceColumns> sliding_;  // by friction: columns of its group while it slides
 
  private:
-  /// Of itself a state cannot tell whether it has changed.
-  bool is_at(const State& state) const {
-    return &state != state_ && state.t == state_->t && state.q == state_->q && state.v == state_->v && state.z == state_->z;
+  /// What the last update did that need not be done at this state. Of itself a state cannot tell whether it has changed.
+  Kept kept_at(const State& state) const {
+    if (kept_ == Kept::kNothing || &state == state_ || state.t != state_->t || state.q != state_->q) return Kept::kNothing;
+    if (kept_ == Kept::kAll && state.v == state_->v && state.z == state_->z) return Kept::kAll;
+    return is_made_of_parts() ? Kept::kPositions : Kept::kNothing;
   }
   void update_closures(bool with_motion);
   void set_position_terms(std::size_t closure, std::span<const Row> rows);
@@ -54,6 +60,7 @@ class EvaluatedConstraints : public EvaluatedSignals {
   void evaluate_coordinate_closure(const CoordinateClosure& closure, ForceColumns& columns);
   void deactivate_rows();
 
+  bool has_simple_closures_;                    // all of them, evaluated in a simpler way
   std::vector<Pose<double>> X_AB_;              // by closure between frames, but kPlanar: of its nodes
   std::vector<PlanePose<double>> in_plane_AB_;  // kPlanar: heading of b in a, and b's origin
   MatX<double> A_, bounds_;

@@ -41,15 +41,15 @@ EvaluatedForces::EvaluatedForces(const Model& model)
 
 void EvaluatedForces::update_forces() {
   work_.clear_forces();
-  std::ranges::fill(on_bodies_, Wrench<double>{});
+  if (!on_bodies_.empty()) std::ranges::fill(on_bodies_, Wrench<double>{});
   power_ = 0.0;
-  apply_joint_laws();
-  apply_joint_forces();
-  apply_springs();
-  apply_wrenches();
-  apply_bushings();
+  if (!joints_with_laws_.empty()) apply_joint_laws();
+  if (!joint_forces_.empty()) apply_joint_forces();
+  if (!springs_.empty()) apply_springs();
+  if (!wrenches_.empty()) apply_wrenches();
+  if (!bushings_.empty()) apply_bushings();
   if (custom_forces_) power_ += custom_forces_->apply(*this);
-  apply_friction();
+  if (!loads_.empty()) apply_friction();
 }
 
 void EvaluatedForces::add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force) {

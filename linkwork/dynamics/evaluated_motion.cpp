@@ -95,7 +95,7 @@ void EvaluatedMotion::accept_turns(bool rates_jump) {
       turns_.rate[first_angle_[index()] + k] = v[k];
     }
   }
-  kept_ = false;
+  kept_ = Kept::kNothing;
   turns_.counted = true;
   turns_.time = state_->t;
   turns_.since = 0.0;

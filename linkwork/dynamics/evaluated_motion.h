@@ -72,7 +72,8 @@ class EvaluatedMotion : public Observation {
   const State* state_ = nullptr;
   mutable TreeWork<double> work_;  // poses are filled in on demand
   Turns turns_;
-  bool kept_ = false;  // nothing has changed since the last update
+  enum class Kept { kNothing, kPositions, kAll };
+  Kept kept_ = Kept::kNothing;  // what has not changed since the last update
 
  private:
   /// Angles read off relative motions are known up to full turns: the one nearest to where the motion since the last accepted

@@ -43,7 +43,7 @@ EvaluatedSignals::~EvaluatedSignals() = default;
 EvaluatedSignals::EvaluatedSignals(EvaluatedSignals&&) noexcept = default;
 
 void EvaluatedSignals::set_modes(const Modes& modes) {
-  kept_ = false;
+  kept_ = Kept::kNothing;
   modes_ = modes;
   inactive_.clear();
   for (int row = 0; row < model_->row_count(); ++row)

@@ -32,11 +32,11 @@ class EvaluatedSignals : public EvaluatedMotion {
 
   /// An input keeps the value that it is set to until it is set again or released. Those with recorded data cannot be set.
   void set_input(int input, double value) {
-    kept_ = false;
+    kept_ = Kept::kNothing;
     inputs_[static_cast<std::size_t>(input)] = value;
   }
   void release_input(int input) {
-    kept_ = false;
+    kept_ = Kept::kNothing;
     inputs_[static_cast<std::size_t>(input)].reset();
   }
   /// With its first derivatives in time: of an input that was set they are zero.
@@ -60,11 +60,11 @@ class EvaluatedSignals : public EvaluatedMotion {
 
   /// Functions in expressions that jump (Model::switch_count, Expression::evaluate) stay on these branches while they are held.
   std::vector<double>& branches() {
-    kept_ = false;
+    kept_ = Kept::kNothing;
     return branches_;
   }
   void hold_branches(bool hold) {
-    kept_ = false;
+    kept_ = Kept::kNothing;
     held_ = hold ? branches_.data() : nullptr;
   }
   bool holds_branches() const { return held_ != nullptr; }

@@ -109,15 +109,18 @@ void ManifoldProjection::project(System& system, State& state, double good_enoug
 void ManifoldProjection::project_position(System& system, State& state, double good_enough) {
   if (lambda_.size() == 0) return;
   constexpr int kMostIterations = 10;
-  system.update(state);
+  const bool in_parts = system.is_made_of_parts();
+  const auto update = [&] { in_parts ? system.update_positions(state) : system.update(state); };
+  update();
   double error = system.model().largest_error(system.terms().phi);
   for (int i = 0; i < kMostIterations && error > good_enough; ++i) {
     const double before = error;
     correct_position(system, state);
-    system.update(state);
+    update();
     error = system.model().largest_error(system.terms().phi);
     if (error > 0.5 * before) break;  // rounding, or rows that cannot be met
   }
+  if (in_parts) system.update_motion(state);
 }
 
 void ManifoldProjection::project_velocity(System& system, State& state, double good_enough) {

@@ -15,7 +15,8 @@ class Stabilization {
   virtual ~Stabilization() = default;
   virtual void adjust(ConstraintTerms&) const {}
   virtual void correct(System&, Solution&) {}
-  /// Closely: to rounding, where the tolerance is not good enough.
+  /// Closely: to rounding, where the tolerance is not good enough. If it updates the system, it leaves it with the positions of
+  /// the state as it is then, and with its velocities unless it changes these last of all.
   virtual Status project(System&, State&, bool /*closely*/) { return {}; }
 };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstring>
+
 #include "linkwork/dynamics/differential_equation.h"
 
 namespace linkwork {
@@ -22,41 +24,48 @@ struct Derivative {
   VecX<double> zdot;
 };
 
+/// Mechanisms have few coordinates, for which Eigen's loops take several times as long as this.
+inline void copy_numbers(const double* from, Eigen::Index count, double* to) {
+  if (count > 0) std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(double));
+}
+inline void assign_numbers(const double* from, Eigen::Index count, VecX<double>& to) {
+  if (to.size() != count) to.resize(count);
+  copy_numbers(from, count, to.data());
+}
+inline void assign_numbers(const VecX<double>& from, VecX<double>& to) { assign_numbers(from.data(), from.size(), to); }
+
 // As integrators see them: y = (q, v, work, z).
 
+inline void pack(const VecX<double>& q, const VecX<double>& v, double work, const VecX<double>& z, VecX<double>& y) {
+  const Eigen::Index nq = q.size(), nv = v.size(), nz = z.size();
+  if (y.size() != nq + nv + 1 + nz) y.resize(nq + nv + 1 + nz);
+  double* const to = y.data();
+  copy_numbers(q.data(), nq, to);
+  copy_numbers(v.data(), nv, to + nq);
+  to[nq + nv] = work;
+  copy_numbers(z.data(), nz, to + nq + nv + 1);
+}
+
+inline void unpack(const VecX<double>& y, Eigen::Index nq, Eigen::Index nv, VecX<double>& q, VecX<double>& v, double& work,
+                   VecX<double>& z) {
+  const double* const from = y.data();
+  assign_numbers(from, nq, q);
+  assign_numbers(from + nq, nv, v);
+  work = from[nq + nv];
+  assign_numbers(from + nq + nv + 1, y.size() - (nq + nv + 1), z);
+}
+
 inline void pack(const State& state, Moment& at) {
-  const Eigen::Index nq = state.q.size(), nv = state.v.size(), nz = state.z.size();
   at.t = state.t;
-  at.y.resize(nq + nv + 1 + nz);
-  at.y.head(nq) = state.q;
-  at.y.segment(nq, nv) = state.v;
-  at.y[nq + nv] = state.work;
-  if (nz > 0) at.y.tail(nz) = state.z;
+  pack(state.q, state.v, state.work, state.z, at.y);
 }
-
 inline void unpack(const Moment& at, Eigen::Index nq, Eigen::Index nv, State& state) {
-  const Eigen::Index nz = at.y.size() - (nq + nv + 1);
   state.t = at.t;
-  state.q = at.y.head(nq);
-  state.v = at.y.segment(nq, nv);
-  state.work = at.y[nq + nv];
-  if (nz > 0 || state.z.size() > 0) state.z = at.y.tail(nz);
+  unpack(at.y, nq, nv, state.q, state.v, state.work, state.z);
 }
-
-inline void pack(const Derivative& rates, VecX<double>& to) {
-  const Eigen::Index nq = rates.qdot.size(), nv = rates.vdot.size(), nz = rates.zdot.size();
-  to.resize(nq + nv + 1 + nz);
-  to.head(nq) = rates.qdot;
-  to.segment(nq, nv) = rates.vdot;
-  to[nq + nv] = rates.power;
-  if (nz > 0) to.tail(nz) = rates.zdot;
-}
-
+inline void pack(const Derivative& rates, VecX<double>& to) { pack(rates.qdot, rates.vdot, rates.power, rates.zdot, to); }
 inline void unpack(const VecX<double>& from, Eigen::Index nq, Eigen::Index nv, Derivative& rates) {
-  rates.qdot = from.head(nq);
-  rates.vdot = from.segment(nq, nv);
-  rates.power = from[nq + nv];
-  rates.zdot = from.tail(from.size() - (nq + nv + 1));
+  unpack(from, nq, nv, rates.qdot, rates.vdot, rates.power, rates.zdot);
 }
 
 }  // namespace linkwork

@@ -24,7 +24,7 @@ std::vector<double> System::memory() const {
 }
 
 void System::set_memory(const std::vector<double>& memory) {
-  kept_ = false;
+  kept_ = Kept::kNothing;
   turns_.counted = memory[0] != 0.0, turns_.time = memory[1], turns_.since = memory[2], turns_.seen = memory[3];
   auto from = memory.begin() + 4;
   for (std::vector<double>* part : {&turns_.angle, &turns_.rate, &loads_, &branches_}) {

@@ -1,5 +1,8 @@
 #include "linkwork/integrators/runge_kutta.h"
 
+#include <utility>
+
+#include "linkwork/dynamics/state.h"
 #include "linkwork/integrators/catalog.h"
 
 namespace linkwork {
@@ -19,8 +22,9 @@ class RungeKutta : public Integrator {
     const std::size_t stages = tableau_.b.size();
     equations_ = &equations;
     h_ = h;
-    start_ = from;
-    k_[0] = rates;
+    start_.t = from.t;
+    assign_numbers(from.y, start_.y);
+    assign_numbers(rates, k_[0]);
     for (std::size_t i = 1; i < stages; ++i) {
       combine(tableau_.a[i], i, stage_.y);
       stage_.t = from.t + tableau_.c[i] * h;
@@ -52,15 +56,29 @@ class RungeKutta : public Integrator {
   }
 
  private:
-  void combine(const std::vector<double>& weights, std::size_t count, VecX<double>& y) const {
-    y = start_.y;
+  /// Several terms at a time: with few coordinates it is the passes that count.
+  void combine(const std::vector<double>& weights, std::size_t count, VecX<double>& y) {
+    terms_.clear();
     for (std::size_t j = 0; j < count; ++j)
-      if (weights[j] != 0.0) y += (h_ * weights[j]) * k_[j];
+      if (weights[j] != 0.0) terms_.emplace_back(h_ * weights[j], &k_[j]);
+    const VecX<double>* from = &start_.y;
+    for (std::size_t j = 0; j < terms_.size(); from = &y) {
+      const auto left = terms_.size() - j;
+      const auto term = [&](std::size_t i) { return terms_[j + i].first * *terms_[j + i].second; };
+      if (left >= 4)
+        y = *from + term(0) + term(1) + term(2) + term(3), j += 4;
+      else if (left >= 2)
+        y = *from + term(0) + term(1), j += 2;
+      else
+        y = *from + term(0), j += 1;
+    }
+    if (terms_.empty()) y = start_.y;
   }
 
   const Tableau& tableau_;
   DifferentialEquation* equations_ = nullptr;
   std::vector<VecX<double>> k_;  // rates by stage; the last: at the new state
+  std::vector<std::pair<double, const VecX<double>*>> terms_;
   Moment start_, stage_;
   double h_ = 0.0;
 };
