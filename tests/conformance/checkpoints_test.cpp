@@ -204,8 +204,7 @@ TEST(Checkpoints, EveryGlueGoesOnWithTheSameBitsOnAnyNumberOfThreads) {
 TEST(Checkpoints, AssembliesWithAdaptiveStepsGoOnWithTheSameBits) {
   Spec spec = test::library_spec("four_bar_modules");
   spec.settings.end = 0.4;
-  spec.settings.output_every =
-      2e-3;  // many to a step: the balance of energy is known at rows only, the first ones after a start too
+  spec.settings.output_every = 2e-3;  // many to a step: the balance of energy is known at rows only
   spec.settings.integrator = {"dopri45", {}, {}};
   const AssemblyPlan plan = test::started_plan(spec);
   for (const char* const glue : {"hierarchical", "projection", "compliance"}) {
