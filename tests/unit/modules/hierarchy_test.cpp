@@ -110,7 +110,7 @@ GivenAssembly random_assembly(unsigned seed, int modules) {
   return assembly;
 }
 
-struct Solution {
+struct Joined {
   std::vector<VecX<double>> Q;         // by module
   std::vector<AssemblyErrors> errors;  // by rank
   std::vector<std::string> troubles;
@@ -120,7 +120,7 @@ struct Solution {
   std::vector<double> potentials;
 };
 
-void solve_on_rank(const GivenAssembly& assembly, const Way& way, bool parts, Transport& transport, Solution& solution) {
+void solve_on_rank(const GivenAssembly& assembly, const Way& way, bool parts, Transport& transport, Joined& solution) {
   AssemblyPlan plan = assembly.plan;
   std::vector<double> weights, cost;
   for (const ModulePlan& module : plan.modules) weights.push_back(module.weight);
@@ -154,16 +154,16 @@ void solve_on_rank(const GivenAssembly& assembly, const Way& way, bool parts, Tr
 }
 
 /// On threads, or on as many threads in each of several teams, which stand for processes.
-Solution solve_on(const GivenAssembly& assembly, const Way& way, bool parts, int ranks, int threads = 1) {
+Joined solve_on(const GivenAssembly& assembly, const Way& way, bool parts, int ranks, int threads = 1) {
   const std::size_t size = at(ranks * threads);
-  Solution solution{std::vector<VecX<double>>(assembly.plan.modules.size()),
-                    std::vector<AssemblyErrors>(size),
-                    std::vector<std::string>(size),
-                    std::vector<int>(size),
-                    std::vector<int>(size),
-                    std::vector<PairOfSums>(size),
-                    std::vector<ConnectionResult>(assembly.plan.connections.size()),
-                    std::vector<double>(assembly.plan.springs.size())};
+  Joined solution{std::vector<VecX<double>>(assembly.plan.modules.size()),
+                  std::vector<AssemblyErrors>(size),
+                  std::vector<std::string>(size),
+                  std::vector<int>(size),
+                  std::vector<int>(size),
+                  std::vector<PairOfSums>(size),
+                  std::vector<ConnectionResult>(assembly.plan.connections.size()),
+                  std::vector<double>(assembly.plan.springs.size())};
   ThreadTeam(ranks).run([&](Transport& transport) {
     if (threads == 1) return solve_on_rank(assembly, way, parts, transport, solution);
     ThreadTeam(threads).run([&](Transport& within) {
@@ -174,7 +174,7 @@ Solution solve_on(const GivenAssembly& assembly, const Way& way, bool parts, int
   return solution;
 }
 
-void expect_same_solution(const Solution& solution, const Solution& one, const std::string& what) {
+void expect_same_solution(const Joined& solution, const Joined& one, const std::string& what) {
   EXPECT_EQ(solution.Q, one.Q) << what;
   EXPECT_EQ(solution.potentials, one.potentials) << what;
   for (std::size_t c = 0; c < one.results.size(); ++c) {
@@ -196,7 +196,7 @@ void expect_same_solution(const Solution& solution, const Solution& one, const s
 TEST(Hierarchy, GivesTheSameBitsHoweverGroupsAreSpread) {
   for (unsigned seed = 0; seed < 12; ++seed) {
     const GivenAssembly assembly = random_assembly(seed, 2 + 3 * static_cast<int>(seed));
-    const Solution one = solve_on(assembly, {}, false, 1);
+    const Joined one = solve_on(assembly, {}, false, 1);
     EXPECT_EQ(one.troubles[0], "");
     for (const int ranks : {2, 3, 4, 7, 16})
       for (const Way& way : {Way{}, Way{Scheme::kTree, 1}, Way{Scheme::kTree, 2}, Way{Scheme::kTree, 3}})
@@ -263,7 +263,7 @@ TEST(Hierarchy, GivesTheForcesOfTheWhole) {
     }
     const VecX<double> lambda = (G * D * G.transpose()).ldlt().solve(-second);
     F += G.transpose() * lambda;
-    const Solution tree = solve_on(assembly, {Scheme::kTree, 1}, true, 3);
+    const Joined tree = solve_on(assembly, {Scheme::kTree, 1}, true, 3);
     for (std::size_t m = 0; m < first.size(); ++m) {
       const VecX<double> expected = F.segment(first[m], tree.Q[m].size());
       EXPECT_LT((tree.Q[m] - expected).norm(), 1e-9 * (1.0 + F.norm())) << "seed " << seed << ", module " << m;
