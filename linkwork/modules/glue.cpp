@@ -32,14 +32,14 @@ Status Glue::step(double, double, const States&, const States&, States&) {
 
 /// In the order of leaves.
 PairOfSums Glue::add_up(std::span<const PairOfSums> own) {
-  std::vector<double> all(2 * workshop_.leaves().size(), 0.0);
-  std::vector<int> ends;
-  for (const int end : workshop_.placement().ends) ends.push_back(2 * end);
-  double* to = all.data() + 2 * workshop_.placement().begin(workshop_.rank());
+  added_up_.assign(2 * workshop_.leaves().size(), 0.0);
+  added_up_ends_.clear();
+  for (const int end : workshop_.placement().ends) added_up_ends_.push_back(2 * end);
+  double* to = added_up_.data() + 2 * workshop_.placement().begin(workshop_.rank());
   for (const PairOfSums& pair : own) to = std::ranges::copy(pair, to).out;
-  workshop_.transport().gather(all, ends);
+  workshop_.transport().gather(added_up_, added_up_ends_);
   PairOfSums sums{};
-  for (std::size_t k = 0; k < all.size(); k += 2) sums[0] += all[k], sums[1] += all[k + 1];
+  for (std::size_t k = 0; k < added_up_.size(); k += 2) sums[0] += added_up_[k], sums[1] += added_up_[k + 1];
   return sums;
 }
 

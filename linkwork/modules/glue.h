@@ -90,6 +90,10 @@ class Glue {
   AssemblyErrors errors_;
   std::vector<ConnectionResult> results_;
   std::vector<double> spring_potentials_;
+
+ private:
+  std::vector<double> added_up_;  // scratch: what all modules have, and where each rank's part ends
+  std::vector<int> added_up_ends_;
 };
 
 struct GlueEntry {

@@ -7,12 +7,15 @@ namespace linkwork {
 
 namespace {
 
-/// Shares none of which costs more than `most`, filled from the left; fewer leaves than ranks leave the last ones idle.
+/// Shares none of which costs more than `most`, filled from the left as long as that leaves none of the ranks idle. Only where
+/// leaves are fewer than ranks the last ones are.
 Placement filled(const std::vector<double>& cost, int ranks, double most) {
   Placement placement;
   double sum = 0.0;
   for (std::size_t leaf = 0; leaf < cost.size(); ++leaf) {
-    if (sum > 0.0 && sum + cost[leaf] > most) {
+    const auto leaves_left = std::ssize(cost) - static_cast<std::ptrdiff_t>(leaf),
+               shares_left = ranks - 1 - std::ssize(placement.ends);
+    if (sum > 0.0 && (sum + cost[leaf] > most || leaves_left <= shares_left)) {
       placement.ends.push_back(static_cast<int>(leaf));
       sum = 0.0;
     }

@@ -21,10 +21,11 @@ class Projection : public Stabilization {
       : levels_(levels),
         projection_(model, metric),
         tolerance_(model.settings.constraint_tolerance),
-        good_enough_(0.01 * std::min(tolerance_, model.settings.rtol)) {}
+        good_enough_(0.01 * std::min(tolerance_, model.settings.rtol)),
+        rounding_(model.rows.empty() ? 0.0 : kRounding * model.units.row.cwiseQuotient(model.units.tolerance).maxCoeff()) {}
 
   Status project(System& system, State& state, bool closely) override {
-    const double good_enough = closely ? 0.0 : good_enough_;
+    const double good_enough = closely ? rounding_ : good_enough_;
     if (levels_ == Levels::kVelocity) {
       system.update(state);
     } else {
@@ -47,10 +48,13 @@ class Projection : public Stabilization {
                     system.model().rows[static_cast<std::size_t>(worst)].closure, std::abs(phi[worst]))};
   }
 
+  static constexpr double kRounding = 1e-15;  // of a row's unit: where a row nearly vanishes, states moved by it would be worse
+
   Levels levels_;
   ManifoldProjection projection_;
   double tolerance_;
   double good_enough_;
+  double rounding_;
 };
 
 CatalogEntry<Stabilization> entry(std::string name, std::string summary, Levels levels, Stabilization::Traits traits) {

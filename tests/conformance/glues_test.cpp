@@ -36,9 +36,7 @@ TEST(ExactGlues, EqualTheSystemInOnePieceOverTwoSeconds) {
       const Rows parts = test::run_modules(assembly(name, glue.info.name, 2.0));
       ASSERT_TRUE(parts.summary.completed) << name << ", " << glue.info.name << ": " << parts.summary.status;
       const auto [difference, column] = test::largest_difference(parts, whole);
-      // Through its flat positions, one piece projects the stages of steps as well, which modules do not.
-      EXPECT_LE(difference, name == "parallel_four_bar_modules" ? 1e-8 : 1e-9)
-          << name << ", " << glue.info.name << ", " << column;
+      EXPECT_LE(difference, 1e-9) << name << ", " << glue.info.name << ", " << column;
       EXPECT_EQ(parts.summary.dof, whole.summary.dof) << name << ", " << glue.info.name;
       // Joints between modules are rows there; in one piece they may be coordinates.
       if (name != "moving_ground_modules") {
