@@ -9,7 +9,9 @@ function(linkwork_loaded part)
   target_include_directories(linkwork_${part} PRIVATE ${PROJECT_SOURCE_DIR})
   target_compile_definitions(linkwork_${part} PRIVATE $<TARGET_PROPERTY:linkwork,INTERFACE_COMPILE_DEFINITIONS>)
   target_link_libraries(linkwork_${part} PRIVATE Eigen3::Eigen fmt::fmt)
-  target_link_options(linkwork_${part} PRIVATE -Wl,--no-undefined)
+  if(NOT LINKWORK_SANITIZE)  # whose functions are the program's
+    target_link_options(linkwork_${part} PRIVATE -Wl,--no-undefined)
+  endif()
   install(TARGETS linkwork_${part} DESTINATION lib/linkwork)  # where programs look for it
   foreach(program linkwork_cli linkwork_studies_cli)
     target_sources(${program} PRIVATE apps/loaded/${part}.cpp)
