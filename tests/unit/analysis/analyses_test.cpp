@@ -248,7 +248,7 @@ TEST(Inverse, PlayedForwardGivesTheMotionAgain) {
       for (const auto& row : inverse.rows) t.push_back(row[0]), effort.push_back(row[k + 1]);
       curves.push_back(std::make_shared<Curve>("e", t, effort, Curve::Interpolation::kCubic, Curve::Beyond::kHold));
     }
-    pushed = pushed.with(CustomForce{"motors", [&](const Kinematics& at, Forces& f) {
+    pushed = pushed.with(CustomForce{"motors", [&joints = joints, &curves](const Kinematics& at, Forces& f) {
                                        for (std::size_t k = 0; k < joints.size(); ++k)
                                          f.on_joint(joints[k], curves[k]->at(at.t()).f);
                                      }});

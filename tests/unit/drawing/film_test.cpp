@@ -65,7 +65,7 @@ TEST(DrawnScene, PutsBodiesOfAllJointTypesWhereTheRunHasThem) {
     const std::vector<Pose<double>> X = poses.at(row);
     for (std::size_t body = 1; body < scene.bodies.size(); ++body) {
       const std::string& name = scene.bodies[body].name;
-      const auto column = [&](const std::string& part) {
+      const auto column = [&row, &name, &kept = kept](const std::string& part) {
         const auto found = std::ranges::find(kept.columns, "x." + name + "." + part);
         return found == kept.columns.end() ? std::nan("") : row[static_cast<std::size_t>(found - kept.columns.begin())];
       };
