@@ -254,8 +254,8 @@ TEST(Inverse, PlayedForwardGivesTheMotionAgain) {
                                      }});
     linkwork::Run forward(pushed, {.coordinates = "TA", .step = 1e-3});
     State begin = forward.state();
-    Evaluator evaluator(model);
-    for (std::size_t k = 0; k < joints.size(); ++k) begin.v[std::ranges::find(positions, joints[k]) - positions.begin()] = 0.0;
+    const std::vector<std::string> velocities = m.velocities();
+    for (const std::string& joint : joints) begin.v[std::ranges::find(velocities, joint) - velocities.begin()] = 0.0;
     forward.set_state(begin);
     forward.advance_to(0.5);
     for (std::size_t k = 0; k < joints.size(); ++k) {
