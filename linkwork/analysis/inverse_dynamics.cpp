@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/model/joint_state.h"
 #include "linkwork/simulation/kinematics.h"
 #include "linkwork/simulation/simulation_error.h"
@@ -27,11 +28,12 @@ std::vector<int> rows_that_count(Evaluator& at, std::span<const char> without) {
 MatX<double> free_directions(Evaluator& at, const std::vector<int>& rows) {
   const int nv = at.model().tree.nv;
   if (rows.empty()) return MatX<double>::Identity(nv, nv);
-  const VecX<double> weights = at.model().units.velocity.cwiseAbs2();
+  VecX<double> units;
+  rank_units(at.system(), units);
   const MatX<double> A = at.system().jacobian()(rows, Eigen::all), bounds = at.system().jacobian_bounds()(rows, Eigen::all);
   std::vector<char> dependent(rows.size(), 0);
   RankTest test;
-  dependent_rows(A, bounds, weights, test, dependent);
+  dependent_rows(A, bounds, units.cwiseAbs2(), test, dependent);
   std::vector<int> independent;
   for (std::size_t r = 0; r < rows.size(); ++r)
     if (dependent[r] == 0) independent.push_back(static_cast<int>(r));

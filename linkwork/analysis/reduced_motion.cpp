@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "linkwork/analysis/joint_parts.h"
+#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/linalg/coordinate_partition.h"
 #include "linkwork/simulation/simulation_error.h"
 #include "linkwork/spatial/so3.h"
@@ -32,6 +33,8 @@ int position_of(const Tree& tree, int v) {
 ReducedMotion::Split ReducedMotion::split(bool positions) {
   const Model& m = model();
   System& system = evaluator_.system();
+  VecX<double> units;
+  rank_units(system, units);
   MatX<double> A = system.jacobian(), bounds = system.jacobian_bounds();
   for (int row = 0; row < m.row_count(); ++row)
     if (const ConstraintRow& of = m.rows[static_cast<std::size_t>(row)];
@@ -40,7 +43,7 @@ ReducedMotion::Split ReducedMotion::split(bool positions) {
       bounds.row(row).setZero();
     }
   CoordinatePartition partition(m.tree.nv, m.row_count());
-  partition.update(A, bounds, m.units.velocity.cwiseAbs2());
+  partition.update(A, bounds, units.cwiseAbs2());
   const auto& columns = partition.columns();
   const auto rank = static_cast<std::ptrdiff_t>(partition.rank().rank);
   Split split{partition.rows(), {columns.begin(), columns.begin() + rank}, {columns.begin() + rank, columns.end()}};

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "linkwork/linalg/index.h"
+#include "linkwork/model/sliding.h"
 #include "linkwork/tree/aba.h"
 #include "linkwork/tree/link_rotation.h"
 
@@ -145,8 +146,7 @@ void Compounds::add_compound(const Tree& tree, std::span<const ForceColumns> gro
     local_[at(index)] = static_cast<int>(i);
     for (int k = 0; k < velocity_count(node.kind); ++k) {
       compound.dofs.push_back(node.v + k);
-      const bool slides = node.kind == NodeKind::kPrismatic || (node.kind == NodeKind::kFree && k < 3);
-      compound.unit.push_back(slides ? tree.length : 1.0);
+      compound.unit.push_back(k < sliding_count(node.kind) ? tree.length : 1.0);
     }
   }
   for (int g : members) {

@@ -32,7 +32,9 @@ class DependentSets {
   /// Rows are taken in the given order: of a dependent set, the last is the one found.
   DependentSets(System& system, std::vector<int> order, double tolerance = kRankTolerance)
       : system_(system), order_(std::move(order)) {
-    VecX<double> weights = system.model().units.velocity.cwiseAbs2();
+    VecX<double> weights;
+    rank_units(system, weights);
+    weights = weights.cwiseAbs2().eval();
     leave_out_locked(system, weights);
     row_scales(system.jacobian_bounds(), weights, scale_);
     const MatX<double>& A = system.jacobian();
@@ -180,7 +182,7 @@ std::vector<char> measure(const Model& model, System& system, Diagnosis& diagnos
   if (diagnosis.rank == 0) return dependent;
   std::vector<int> kept = marked_last(dependent);
   kept.resize(static_cast<std::size_t>(diagnosis.rank));
-  MatX<double> rows = system.jacobian() * model.units.velocity.asDiagonal();
+  MatX<double> rows = system.jacobian() * rank.units().asDiagonal();
   rows.array().colwise() /= rank.scale().array().max(1e-300).sqrt();
   const MatX<double> of_kept = rows(kept, Eigen::all);
   const Eigen::SelfAdjointEigenSolver<MatX<double>> eigen(of_kept * of_kept.transpose());

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -33,7 +34,7 @@ bool ManifoldProjection::is_met(System& system, std::span<const ForceColumns> gr
 }
 
 void ManifoldProjection::respond_by_geometry(System& system, const VecX<double>& error, bool positions) {
-  unit_ = system.model().units.velocity;
+  rank_units(system, unit_);
   const std::vector<char>& locked = system.work().locked;
   for (std::size_t i = 1; i < locked.size(); ++i)
     if (const Node& node = system.tree().nodes[i]; locked[i] != 0) unit_.segment(node.v, velocity_count(node.kind)).setZero();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/dynamics/redundancy.h"
+
 namespace linkwork {
 
 PartitionedSolution::PartitionedSolution(const Model& model)
@@ -12,7 +14,8 @@ PartitionedSolution::PartitionedSolution(const Model& model)
 
 void PartitionedSolution::update(System& system) {
   if (m_ == 0) return;
-  weights_ = system.model().units.velocity.cwiseAbs2();
+  rank_units(system, weights_);
+  weights_.array() *= weights_.array();
   partition_.update(system.jacobian(), system.jacobian_bounds(), weights_);
 }
 

@@ -9,15 +9,20 @@
 
 namespace linkwork {
 
+/// By velocity coordinate, the unit in which rank measures it: 1 where it turns; where it slides the longest arm of the rows it
+/// is in, so that a large body elsewhere does not make the loops of small ones look singular.
+void rank_units(System& system, VecX<double>& units);
+
 /// Rank and dependent rows of A at the system's state: see rank.h. Rows that are not in force are marked dependent.
 class RowRank {
  public:
   Rank decide(System& system, std::span<char> dependent);
-  /// By row, of the last decision: the squared length a row could have, with coordinates in Model::units.
+  /// By row, of the last decision: the squared length a row could have, with coordinates in units().
   const VecX<double>& scale() const { return test_.scale; }
+  const VecX<double>& units() const { return units_; }
 
  private:
-  VecX<double> weights_;
+  VecX<double> units_, weights_;
   RankTest test_;
 };
 

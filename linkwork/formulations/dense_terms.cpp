@@ -51,7 +51,7 @@ void DenseTerms::scale_rows(System& system) {
 Rank DenseTerms::decide_rank(System& system, std::span<char> dependent) {
   const Rank rank = rank_.decide(system, dependent);
   for (Eigen::Index i = 0; i < A_->rows(); ++i)
-    if (const double length = A_->row(i).transpose().cwiseProduct(units_->velocity).squaredNorm();
+    if (const double length = A_->row(i).transpose().cwiseProduct(rank_.units()).squaredNorm();
         dependent[static_cast<std::size_t>(i)] != 0 && !is_independent(length, rank_.scale()[i]))
       row_unit_[i] = 0.0;
   return rank;
@@ -60,8 +60,9 @@ Rank DenseTerms::decide_rank(System& system, std::span<char> dependent) {
 /// Whether dependent rows ask for something that the others do not give.
 bool DenseTerms::contradict(System& system) {
   constexpr double kRounding = 1e-7;
-  rows_.factor(*A_, system.jacobian_bounds(), units_->velocity);
-  VecX<double> vdot;
+  VecX<double> units, vdot;
+  rank_units(system, units);
+  rows_.factor(*A_, system.jacobian_bounds(), units);
   rows_.solve(*b_, vdot);
   const VecX<double> off = (*A_ * vdot - *b_).cwiseAbs(), size = A_->cwiseAbs() * vdot.cwiseAbs() + b_->cwiseAbs();
   return off.cwiseQuotient(units_->row).maxCoeff() > kRounding * std::max(usual_, size.cwiseQuotient(units_->row).maxCoeff());

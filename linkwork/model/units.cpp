@@ -2,14 +2,11 @@
 
 #include "linkwork/model/jet.h"
 #include "linkwork/model/model.h"
+#include "linkwork/model/sliding.h"
 
 namespace linkwork {
 
 namespace {
-
-bool slides(const Node& node, int component) {
-  return node.kind == NodeKind::kPrismatic || (node.kind == NodeKind::kFree && component < 3);
-}
 
 /// Where the mechanism stands in the world is no size of its own: of frames on the ground, and on bodies that float, only their
 /// distances count.
@@ -48,8 +45,8 @@ double longest_distance(const Model& model) {
 double longest_slide(const Model& model) {
   double longest = 0.0;
   for (const Node& node : model.tree.nodes)
-    for (int k = 0; k < velocity_count(node.kind); ++k)
-      if (slides(node, k)) longest = std::max(longest, std::abs(model.start_q[static_cast<std::size_t>(node.q + k)]));
+    for (int k = 0; k < sliding_count(node.kind); ++k)
+      longest = std::max(longest, std::abs(model.start_q[static_cast<std::size_t>(node.q + k)]));
   return longest;
 }
 
@@ -103,9 +100,7 @@ void measure(Model& model) {
   model.tree.length = units.length;
   units.rate = std::sqrt(model.tree.gravity.norm() / units.length);
   units.velocity.setOnes(model.tree.nv);
-  for (const Node& node : model.tree.nodes)
-    for (int k = 0; k < velocity_count(node.kind); ++k)
-      if (slides(node, k)) units.velocity[node.v + k] = units.length;
+  for (const Node& node : model.tree.nodes) units.velocity.segment(node.v, sliding_count(node.kind)).setConstant(units.length);
   units.row.setOnes(model.row_count());
   for (const FrameClosure& closure : model.frame_closures) measure_rows(closure, units.length, units.row);
   for (const CoordinateClosure& closure : model.coordinate_closures)

@@ -1,12 +1,11 @@
 #include "linkwork/modules/coordinate_change.h"
 
+#include "linkwork/model/sliding.h"
+
 namespace linkwork {
 
 CoordinateChange::CoordinateChange(const Model& model, double length) : unit_(VecX<double>::Ones(model.tree.nv)) {
-  for (const Node& node : model.tree.nodes) {
-    const int sliding = node.kind == NodeKind::kPrismatic ? 1 : node.kind == NodeKind::kFree ? 3 : 0;
-    unit_.segment(node.v, sliding).setConstant(length);
-  }
+  for (const Node& node : model.tree.nodes) unit_.segment(node.v, sliding_count(node.kind)).setConstant(length);
   weights_ = unit_.cwiseAbs2();
 }
 

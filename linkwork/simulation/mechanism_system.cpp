@@ -17,6 +17,28 @@ namespace linkwork {
 
 namespace {
 
+int freedoms(System& system, const State& state) {
+  const Model& model = system.model();
+  std::vector<char> dependent(model.rows.size());
+  system.update(state);
+  return model.tree.nv - RowRank().decide(system, dependent).rank;
+}
+
+/// Coordinates of the world lose digits where loops of small bodies hang on large ones. They may not find other freedoms than the
+/// joints do.
+void check_freedoms(System& joints, const State& joint_state, const Model& augmented, const State& body_state) {
+  if (augmented.row_count() > kMostRowsToRank) return;
+  System bodies(augmented);
+  const int by_joints = freedoms(joints, joint_state), by_bodies = freedoms(bodies, body_state);
+  if (by_joints == by_bodies) return;
+  throw InputError(
+      {},
+      fmt::format("coordinates 'FA' cannot tell which rows depend on others where lengths differ so much: they leave "
+                  "{} degrees of freedom, joint coordinates {}",
+                  by_bodies, by_joints),
+      "the coordinates 'TA'");
+}
+
 /// The model in the coordinates it is run in, and the state in them.
 std::shared_ptr<const Model> in_its_coordinates(std::shared_ptr<const Model> model, State& state) {
   if (model->settings.coordinates.name != "FA") return model;
@@ -26,6 +48,7 @@ std::shared_ptr<const Model> in_its_coordinates(std::shared_ptr<const Model> mod
   auto augmented = std::make_shared<const Model>(fully_augmented(*model));
   State free{state.t, VecX<double>(augmented->tree.nq), VecX<double>(augmented->tree.nv), state.work, {}};
   free_body_state(*model, system.work(), free.q.data(), free.v.data());
+  check_freedoms(system, state, *augmented, free);
   state = free;
   return augmented;
 }

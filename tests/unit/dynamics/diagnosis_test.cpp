@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "linkwork/coordinates/fully_augmented.h"
+#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/simulation/assembly.h"
 #include "tests/support/mechanisms.h"
 
@@ -18,8 +20,8 @@ using testing::UnorderedElementsAre;
 
 Diagnosis diagnosis_of_start(const Model& model) { return diagnose(model, test::start_state(model)); }
 
-/// A parallelogram at a crank angle, closed by the given type.
-Model parallelogram(double angle, const std::string& type = "pin") {
+/// A parallelogram at a crank angle, closed by the given type, beside what else there is.
+Model parallelogram(double angle, const std::string& type = "pin", const std::string& more = "") {
   return test::model_of(fmt::format(R"toml(
 [[body]]
 name = "crank"
@@ -53,8 +55,8 @@ name = "last"
 type = "{1}"
 a = {{ body = "coupler", at = [2, 0, 0] }}
 b = {{ body = "rocker", at = [1, 0, 0] }}
-)toml",
-                                    angle, type));
+{2})toml",
+                                    angle, type, more));
 }
 
 TEST(Diagnosis, IndependentRowsHaveUniqueReactions) {
@@ -171,6 +173,44 @@ TEST(Assembly, NamesAlsoTheClosureThatStandsInTheWay) {
     EXPECT_THAT(error.what(), HasSubstr("'middle' (off by"));
     EXPECT_THAT(error.what(), HasSubstr("'top'"));
   }
+}
+
+/// Freedoms of the model as it is, and of its bodies each by itself.
+std::pair<int, int> freedoms(const Model& model) {
+  const auto left = [](const Model& of, const State& state) {
+    System system(of);
+    system.update(state);
+    std::vector<char> dependent(of.rows.size());
+    return of.tree.nv - RowRank().decide(system, dependent).rank;
+  };
+  const State state = test::start_state(model);
+  const Model augmented = fully_augmented(model);
+  System system(model);
+  system.update(state);
+  State free{state.t, VecX<double>(augmented.tree.nq), VecX<double>(augmented.tree.nv), {}, {}};
+  free_body_state(model, system.work(), free.q.data(), free.v.data());
+  return {left(model, state), left(augmented, free)};
+}
+
+TEST(RankUnits, AreNotThoseOfAnotherLoopsBodies) {
+  const std::pair two{2, 2};
+  for (const double far : {1e-4, 1.0, 1e4})
+    for (const double angle : {0.01, 0.3, 1.0})
+      EXPECT_EQ(freedoms(parallelogram(angle, "revolute",
+                                       fmt::format(R"toml(
+[[body]]
+name = "large"
+solid = {{ shape = "rod", from = [0, 0, 0], to = [{0}, {0}, {0}], mass = 1 }}
+[[joint]]
+name = "alone"
+type = "revolute"
+axis = [0.3, -0.5, 0.8]
+parent = {{ body = "ground" }}
+child = {{ body = "large" }}
+)toml",
+                                                   far))),
+                two)
+          << far << " m, " << angle << " rad";
 }
 
 }  // namespace
