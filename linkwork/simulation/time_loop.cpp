@@ -115,7 +115,7 @@ double TimeLoop::usual_energy() const {
 
 /// A run that goes to its end need not have gone right.
 void TimeLoop::warn_of_garbage(Summary& summary) const {
-  constexpr double kMuchEnergy = 1e-2, kRounding = 1e-9, kWideOpen = 1e-2;
+  constexpr double kMuchEnergy = 1e-3, kRounding = 1e-9, kWideOpen = 1e-2;
   const MovingSystem::Scales scales = system_->scales();
   if (summary.energy_drift > kMuchEnergy && imbalance_ > kRounding * usual_energy())
     summary.warnings.push_back(fmt::format(
@@ -530,6 +530,10 @@ bool TimeLoop::record(double t) {
   const bool is_round = std::abs(t - next_output()) <= 1e-9 * std::max(settings_.step, usual_h_);
   const Status status = system_->record(is_round ? next_output() : t, objection_, row_, remarks_);
   if (!status.ok()) return stop(status.trouble);
+  if (const auto odd = std::ranges::find_if_not(row_, [](double x) { return std::isfinite(x); }); odd != row_.end())
+    remarks_.add(t, "numbers",
+                 fmt::format("'{}' is not a finite number at t = {:.6g} s",
+                             system_->columns()[static_cast<std::size_t>(odd - row_.begin())], t));
   ++outputs_;
   if (energy_with_rows_)
     if (const std::optional<Energies> energies = system_->energies()) balance(*energies);

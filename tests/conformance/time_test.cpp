@@ -339,6 +339,23 @@ TEST(Trouble, ThatIsNotANumberIsNamedWithItsExpression) {
   EXPECT_THAT(summary.status, HasSubstr("nan"));
 }
 
+TEST(Trouble, WithAColumnAloneIsAWarning) {
+  const Summary summary = RecordedRun(test::spec_of(R"toml(
+[[body]]
+name = "bar"
+solid = { shape = "rod", from = [0, 0, 0], to = [1, 0, 0], mass = 1 }
+[[joint]]
+name = "j"
+type = "revolute"
+axis = [0, 1, 0]
+parent = { body = "ground", at = [1e308, 0, 1e308] }
+child = { body = "bar" }
+)toml"))
+                              .summary;
+  EXPECT_TRUE(summary.completed);
+  EXPECT_THAT(summary.warnings, Contains(HasSubstr("is not a finite number at t = 0 s")));
+}
+
 TEST(Trouble, WithTheEnergyIsAWarning) {
   Spec spec = test::library_spec("four_bar");
   spec.settings.integrator = {"euler", {}, {}};
