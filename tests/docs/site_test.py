@@ -111,9 +111,9 @@ class Results(unittest.TestCase):
             asked = []
             results.results_page([folder], folder / "extra", lambda name: asked.append(name) or folder)
             self.assertEqual(asked, list(results.STUDIES))
-        self.assertIn("| no | It holds (rounded) | 1 | 2 \\| 3 |", text)
+        self.assertIn("| It holds (rounded) | 1 | 2 \\| 3 | no |", text)
         self.assertIn("| 1024 | 700.5 |", text)
-        self.assertNotIn("| holds |", results.results_page([], Path("/nowhere")))
+        self.assertNotIn("| holds |\n", results.results_page([], Path("/nowhere")))
 
     def test_every_reference_is_shown(self):
         file = ROOT / "docs/references.bib"
