@@ -150,8 +150,8 @@ void print_references(const Comparison& comparison) {
       continue;
     }
     print_line("reference", label + reference.method);
-    print_line(
-        "", fmt::format("good to {:.1e}: the solution with {} differs by so much", reference.estimated_error, reference.check));
+    print_line("", fmt::format("good to {:.1e}: a second solution, with {}, differs by that", reference.estimated_error,
+                               reference.check));
   }
 }
 

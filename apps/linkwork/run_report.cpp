@@ -52,12 +52,12 @@ void print_modules(const Summary& summary) {
                                1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
   const std::string pretty =
       std::isnan(modules.pretty)
-          ? "parts are on other hosts, so that there is no whole model to compare with"
+          ? "parts are FMUs or on other hosts: there is no whole model to compare with"
           : fmt::format("accelerations differ by {:.2g} from those of the model in one piece", modules.pretty);
   if (summary.steps > 0) {
     print_line("", fmt::format("joints between modules are off by at most {:.2g}; {}", modules.sticky, pretty));
-    print_line("", fmt::format("the glue takes {:.2g} times as long as the modules; each module shows it: {}",
-                               modules.inexpensive, modules.green));
+    print_line("", fmt::format("the glue takes {:.2g} times as long as the modules; of each it sees: {}", modules.inexpensive,
+                               modules.green));
   }
   if (modules.most_iterations > 0)
     print_line(

@@ -24,7 +24,7 @@ if os.environ.get("LINKWORK_DOXYGEN_XML"):
     breathe_default_members = ("members",)
 
 source_suffix = {".md": "markdown"}
-myst_enable_extensions = ["dollarmath", "colon_fence"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 myst_dmath_double_inline = True
 exclude_patterns = []
@@ -55,8 +55,10 @@ pygments_dark_style = "github-dark"
 SHELL_BLOCK = re.compile(r'(?<=<div class="highlight-sh notranslate">).*?(?=</pre>)', re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--?\w[\w-]*(?![^<]*>)")
 SHORT_CODE = re.compile(r'<span class="pre">([^<]{1,30})</span>')
-KEY_TABLE = re.compile(r'<table class="docutils align-default">(?=\s*<thead>\s*<tr[^>]*>\s*<th[^>]*><p>key</p></th>)(.*?)</table>', re.DOTALL)
+TABLE = re.compile(r'<table class="docutils align-default">(.*?)</table>', re.DOTALL)
 HEAD = re.compile(r"<th[^>]*><p>(.*?)</p></th>")
+CELL = re.compile(r"<td[^>]*>(?:<p>(.*?)</p>)?</td>", re.DOTALL)
+NUMBER = re.compile(r"(&lt;|[–-])?[\d.,]+(e[+-]?\d+)?( %)?$")
 
 
 def keep_words_whole(body):
@@ -65,18 +67,26 @@ def keep_words_whole(body):
     return SHORT_CODE.sub(r'<span class="pre whole">\1</span>', body)
 
 
+def plain(cell):
+    """A head as words; a formula once, not also as for screen readers."""
+    return re.sub(r"<[^>]+>", "", re.sub(r'<span class="katex-mathml">.*?</math></span>', "", cell, flags=re.DOTALL))
+
+
 def label_cells(table):
-    """A phone shows the cells of a row one below the other: each says what it is."""
-    columns = HEAD.findall(table[1])
-    if len(columns) < 3:
+    """A phone shows the cells of a wide table of words one below the other: each but the first says what it is."""
+    columns, cells = [plain(head) for head in HEAD.findall(table[1])], CELL.findall(table[1])
+    keys, numbers = columns[:1] == ["key"], sum(bool(NUMBER.match(cell)) for cell in cells)
+    if len(columns) < (3 if keys else 4) or numbers > len(cells) / 4:
         return table[0]
-    row = lambda cells: re.sub("<td>", lambda _, left=iter(columns): f'<td data-label="{next(left)}">', cells[0])
+    labels = ["", *columns[1:-1], "" if keys else columns[-1]]
+    label = lambda name: f'<td data-label="{name}: ">' if name else "<td>"
+    row = lambda found: re.sub("<td>", lambda _, left=iter(labels): label(next(left)), found[0])
     return f'<table class="docutils align-default keys">{re.sub(r"<tr.*?</tr>", row, table[1], flags=re.DOTALL)}</table>'
 
 
 def mend(_app, _page, _template, context, _doctree):
     if "body" in context:
-        context["body"] = KEY_TABLE.sub(label_cells, keep_words_whole(context["body"]))
+        context["body"] = TABLE.sub(label_cells, keep_words_whole(context["body"]))
 
 
 def setup(app):

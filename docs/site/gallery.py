@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -129,7 +130,7 @@ def model_page(program, name, model, story, picture, speed):
     lines = [f"# {name}", "", escape(story.title), "", pages.figure(f"../../{picture}", f"{name}, {speed_words(speed)}"), "",
              "```sh", f"linkwork run {name}", "```", "", "*" + ", ".join(counted) + ".*", ""]
     for remark in story.remarks:
-        lines += ["```text", remark, "```", ""]
+        lines += ["```{code-block} text", ":class: sketch", "", textwrap.dedent(remark), "```", ""]
     if story.expect:
         lines += ["## What to expect", "", story.expect, ""]
     if story.source:

@@ -1,8 +1,11 @@
 """Reference pages that nobody writes: the command line from --help, the Python package from docstrings, the library from its headers."""
 
 import ast
+import itertools
 import re
 from xml.etree import ElementTree
+
+from gallery import escape
 
 COMMAND = re.compile(r"^ {2}([a-z]+) {2,}(\S.*)$", re.MULTILINE)
 CPP_TYPES = (("Load or build a mechanism", ("Mechanism", "Builder", "Frame", "Matter", "ParameterValue")),
@@ -17,18 +20,49 @@ CPP_FUNCTIONS = (("Read a model", ("load", "parse")), ("Run it", ("run", "kinema
                  ("Bodies for a Builder", ("rod", "cylinder", "box", "sphere", "point_mass", "mass")))
 
 
+def option_list(lines, shown):
+    """Options or arguments with what they mean, as a list that a phone can show."""
+    items = []
+    for line in lines:
+        if line.startswith(" " * 26):
+            items[-1][1] = f"{items[-1][1]} {line.strip()}".strip()
+        else:
+            term, _, meaning = line.strip().partition("  ")
+            items.append([term, meaning.strip()])
+    return [text for term, meaning in items for text in (shown.format(term), f": {escape(meaning)}", "")]
+
+
+def help_lines(shown):
+    """What --help prints, as Markdown: what it does, how to call it, a list for each kind of argument, what else is to be said."""
+    lines = []
+    for block in re.split(r"\n\s*\n", shown.strip("\n")):
+        first, *rest = block.splitlines()
+        if first.endswith(":") and first[:-1] not in ("Example", "Examples") and rest and all(line.startswith("  ") for line in rest):
+            lines += [f"**{first[:-1]}**", "", *option_list(rest, "[`{0}`](#linkwork-{0})" if first == "Commands:" else "`{0}`")]
+            continue
+        for own, run in itertools.groupby(block.splitlines(), key=lambda line: line.startswith("  ")):
+            text = list(run)
+            if own:
+                lines += ["```sh" if text[0].strip().startswith(("linkwork", "mpirun")) else "```text", *(line.strip() for line in text), "```", ""]
+            else:
+                usage = [line for line in text if line.startswith("Usage: ")]
+                prose = " ".join(line for line in text if line not in usage)
+                lines += [escape(prose), ""] + [f"`{line[len('Usage: '):]}`" for line in usage] + [""]
+    return lines
+
+
 def command_line(program):
     """What --help says of the program and of each of its commands."""
     shown = program.run("--help")
     commands = COMMAND.findall(shown[shown.lower().find("commands"):])
-    lines = ["# Command line", "", "What `linkwork --help` and `linkwork COMMAND --help` print.", "", "```text", shown.rstrip(), "```", "",
+    lines = ["# Command line", "", "What `linkwork --help` and `linkwork COMMAND --help` say.", "", *help_lines(shown), "",
              "## Exit codes", "", "| code | meaning |", "|---|---|", "| 0 | done |",
              "| 1 | the run, analysis or comparison could not be finished; what was computed is kept |",
              "| 2 | something is wrong with the input: a file, a name, an option. Nothing was computed |",
              "| 129, 130, 143 | stopped by a signal: hangup, Ctrl-C, termination |", "",
              "[Messages](../messages.md) tells what to do about the common ones.", ""]
     for name, _ in commands:
-        lines += [f"## linkwork {name}", "", "```text", program.run(name, "--help").rstrip(), "```", ""]
+        lines += [f"## linkwork {name}", "", *help_lines(program.run(name, "--help"))]
     if not commands:
         raise SystemExit("the commands of the program are not found in its --help: has its form changed?")
     return "\n".join(lines)

@@ -25,7 +25,7 @@ COMMENT = re.compile(r"^<!-- (picture|film|compare|when|map|navigation)\b:?\s*(.
 TITLED = re.compile(r'^( *)(```+)(\w+) title="([^"]+)"\n(.*?)^\1\2 *$', re.MULTILINE | re.DOTALL)
 OUTPUT = re.compile(r"^( *)(```+)text output\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")
-KEY = re.compile(r"(?<![\w\]!\\])\[([A-Z][A-Za-z]+(?:\d{4})?[a-z]?)\](?![(\[:])")
+KEY = re.compile(r"(?<![\w\]!\\])\[([A-Z][A-Za-z]+(?:\d{4})?[a-z]?)\](?![(\[])")
 BLOCK = re.compile(r"^ *(```+).*?^ *\1`* *$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(BLOCK.pattern + r"|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 LANGUAGES = {".toml": "toml", ".py": "python", ".cpp": "cpp", ".h": "cpp", ".urdf": "xml", ".sdf": "xml", ".xml": "xml", ".sh": "bash",
@@ -164,8 +164,9 @@ def toctree(section):
 
 
 def comparison_table(comparison, title, command):
-    """Only the columns in which rows differ, and what was measured."""
+    """Only the columns in which rows differ, and what was measured. Below the error of the reference, errors cannot be told apart."""
     rows = comparison["rows"]
+    known_to = {reference["problem"]: reference["estimated_error"] or 0.0 for reference in comparison["references"]}
     choices = [key for key in ("coordinates", "formulation", "stabilization", "integrator", "step", "rtol")
                if len({str(row[key]) for row in rows}) > 1]
     measured = [("error", "error in q"), ("position_error", "constraint error"), ("energy_drift", "energy drift"),
@@ -177,7 +178,10 @@ def comparison_table(comparison, title, command):
         chosen = [number(row[key]) for key in choices]
         if row["reason"]:
             failures.append(f"* {', '.join(filter(None, chosen))}: {row['reason']}")
-        else:
-            lines.append("| " + " | ".join([*chosen, *(number(row[key]) for key, _ in measured)]) + " |")
+            continue
+        shown = {key: number(row[key]) for key, _ in measured}
+        if row["error"] < (least := known_to.get(row["problem"], 0.0)):
+            shown["error"] = f"&lt;{number(least)}"
+        lines.append("| " + " | ".join([*chosen, *shown.values()]) + " |")
     lines += ["", "</div>", "", *failures, "", f"*Measured while this page was built: `linkwork compare {command}`.*"]
     return "\n".join(lines)

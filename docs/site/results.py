@@ -57,9 +57,9 @@ def study_section(study, folder, extra):
         place.mkdir(parents=True, exist_ok=True)
         shutil.copy(page, place / "study.html")
         lines += [f'<a href="../studies/{study["name"]}/study.html">All figures and tables of this study</a>', ""]
-    lines += table(["holds", "claim", "published", "measured"],
-                   [[claim["holds"], claim["text"] + (f" ({claim['why']})" if claim["why"] and claim["holds"] != "yes" else ""),
-                     claim["published"], claim["measured"]] for claim in study["claims"]])
+    lines += table(["claim", "published", "measured", "holds"],
+                   [[claim["text"] + (f" ({claim['why']})" if claim["why"] and claim["holds"] != "yes" else ""),
+                     claim["published"], claim["measured"], claim["holds"]] for claim in study["claims"]])
     return [*lines, ""]
 
 

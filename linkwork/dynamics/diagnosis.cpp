@@ -410,10 +410,11 @@ std::string advise(const Model& model, const Diagnosis& diagnosis) {
   if (!sharing.empty()) {
     std::ranges::sort(sharing);
     const std::vector<std::string> closures = closure_names(model, sharing);
-    advice.push_back(fmt::format("the motion needs nothing; for unique reactions {} {}, or put a spring and damper in its place",
-                                 closures.size() == 1 ? "give fewer rows to" : "leave out one of", listed(closures)));
+    advice.push_back(
+        fmt::format("the motion is not affected; for unique reactions {} {}, or put a spring and damper in its place",
+                    closures.size() == 1 ? "give fewer rows to" : "leave out one of", listed(closures)));
   } else if (idle) {
-    advice.emplace_back("the motion needs nothing; a closure with fewer rows (pin, point) has only those that act");
+    advice.emplace_back("the motion is not affected; a closure with fewer rows (pin, point) leaves out those that do nothing");
   }
   std::string text;
   for (const std::string& sentence : advice) text += (text.empty() ? "" : "; ") + sentence;

@@ -30,21 +30,28 @@ test("pages load without errors, and nothing from elsewhere", async () => {
   }
 });
 
-test("a phone need not scroll sideways", async () => {
-  await browser.page.setViewportSize({ width: 390, height: 844 });
-  for (const name of PAGES) {
-    await open(`${name}.html`);
-    const beyond = await browser.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-    assert.ok(beyond <= 1, `${name} is ${beyond} px too wide`);
+test("neither a phone nor a desktop need scroll sideways", async () => {
+  for (const [width, height] of [[390, 844], [1400, 900]]) {
+    await browser.page.setViewportSize({ width, height });
+    for (const name of PAGES) {
+      await open(`${name}.html`);
+      const beyond = await browser.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+      assert.ok(beyond <= 1, `${name} is ${beyond} px too wide for ${width}`);
+    }
   }
   await browser.page.setViewportSize({ width: 1200, height: 760 });
 });
 
-test("on a phone, keys of model files are read without scrolling, and options stay in one piece", async () => {
+test("on a phone, keys of model files and options of commands are read without scrolling, and options stay in one piece", async () => {
   await browser.page.setViewportSize({ width: 390, height: 844 });
   await open("model-format.html");
   const tables = await browser.page.locator("table.keys").evaluateAll((all) => all.map((table) => table.scrollWidth - table.parentElement.clientWidth));
   assert.ok(tables.length > 10 && tables.every((beyond) => beyond <= 1), tables.join(" "));
+  for (const [name, things, many] of [["made/command-line", "dl.myst dd", 100], ["theory/formulations", "table.keys td[data-label]", 40]]) {
+    await open(`${name}.html`);
+    const beyond = await browser.page.locator(things).evaluateAll((all) => all.map((one) => one.getBoundingClientRect().right - window.innerWidth));
+    assert.ok(beyond.length > many && beyond.every((by) => by <= 1), `${name}: ${Math.max(...beyond)} of ${beyond.length}`);
+  }
   await open("which-method.html");
   const torn = await browser.page.locator(".highlight-sh .whole, article code .whole").evaluateAll((all) => all.filter((word) => word.getClientRects().length > 1).length);
   assert.equal(torn, 0);
@@ -75,7 +82,12 @@ test("dark where the reader's system is, and where the reader asks for it", asyn
   await browser.page.emulateMedia({ colorScheme: "light" });
   await browser.page.evaluate(() => document.querySelector(".theme-toggle").click());
   assert.ok((await brightness()) < 60);
+  await open("develop/map.html");
+  const filter = () => browser.page.locator("article img").evaluate((diagram) => getComputedStyle(diagram).filter);
+  assert.match(await filter(), /invert/);
   await browser.page.evaluate(() => localStorage.clear());
+  await open("develop/map.html");
+  assert.equal(await filter(), "none");
 });
 
 test("formulas are set", async () => {

@@ -15,6 +15,7 @@ import code_map  # noqa: E402
 import docs_commands  # noqa: E402
 import gallery  # noqa: E402
 import links  # noqa: E402
+import made_pages  # noqa: E402
 import pages  # noqa: E402
 import results  # noqa: E402
 
@@ -33,8 +34,9 @@ class Drawer:
 
     def compare(self, *words):
         row = {"coordinates": "TA", "formulation": "schur", "stabilization": "none", "step": 1e-3, "rtol": None, "status": "ok", "reason": "",
-               "error": 1e-9, "position_error": 1e-12, "energy_drift": 1e-8, "evaluations": 4001, "us_per_evaluation": 1.5, "wall_seconds": 0.006}
-        return {"rows": [dict(row, integrator="rk4"), dict(row, integrator="rk5", status="failed", reason="no such | method")]}
+               "error": 1e-9, "position_error": 1e-12, "energy_drift": 1e-8, "evaluations": 4001, "problem": "", "us_per_evaluation": 1.5, "wall_seconds": 0.006}
+        return {"references": [{"problem": "", "estimated_error": 1e-12}, {"problem": "chaotic", "estimated_error": 1e-3}],
+                "rows": [dict(row, integrator="rk4"), dict(row, integrator="ode8", error=1e-13), dict(row, integrator="rk5", status="failed", reason="no such | method")]}
 
 
 class Pages(unittest.TestCase):
@@ -71,7 +73,20 @@ class Pages(unittest.TestCase):
         text = self.made("<!-- compare: four_bar --end 1 | Two -->")[0]
         self.assertIn("| integrator | error in q |", text)
         self.assertIn("| rk4 | 1e-09 |", text)
+        self.assertIn("| ode8 | &lt;1e-12 |", text)
         self.assertIn("* rk5: no such | method", text)
+
+
+class Help(unittest.TestCase):
+    def test_help_becomes_lists_sentences_and_commands(self):
+        lines = made_pages.help_lines("Draws it.\nUsage: linkwork draw [OPTIONS] MODEL\n\nOptions:\n  --at T                  time, s\n"
+                                      "  --grid NAME=FROM:TO:COUNT\n                          evenly spaced\n\n\nWrites out/<model name>\nand *.csv.\n\n"
+                                      "Examples:\n  linkwork draw a\n  linkwork draw b\n")
+        text = "\n".join(lines)
+        self.assertTrue(text.startswith("Draws it.\n\n`linkwork draw [OPTIONS] MODEL`\n"))
+        self.assertIn("**Options**\n\n`--at T`\n: time, s\n\n`--grid NAME=FROM:TO:COUNT`\n: evenly spaced\n", text)
+        self.assertIn("Writes out/\\<model name\\> and \\*.csv.\n", text)
+        self.assertIn("```sh\nlinkwork draw a\nlinkwork draw b\n```", text)
 
 
 class Gallery(unittest.TestCase):
@@ -96,9 +111,9 @@ class Results(unittest.TestCase):
             asked = []
             results.results_page([folder], folder / "extra", lambda name: asked.append(name) or folder)
             self.assertEqual(asked, list(results.STUDIES))
-        self.assertIn("| no | It holds (rounded) | 1 | 2 \\| 3 |", text)
+        self.assertIn("| It holds (rounded) | 1 | 2 \\| 3 | no |", text)
         self.assertIn("| 1024 | 700.5 |", text)
-        self.assertNotIn("| holds |", results.results_page([], Path("/nowhere")))
+        self.assertNotIn("| holds |\n", results.results_page([], Path("/nowhere")))
 
     def test_every_reference_is_shown(self):
         file = ROOT / "docs/references.bib"

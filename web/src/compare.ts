@@ -183,7 +183,7 @@ class Page {
       const title = reference.problem ? `Reference, ${reference.problem}` : "Reference";
       if (reference.trouble) return this.card(title, "none", reference.trouble, "bad");
       const error = reference.estimated_error ?? NaN;
-      return this.card(title, `good to ${exponential(error)}`, `${reference.method}; the solution with ${reference.check} differs by so much`, error < 1e-6 ? "good" : "fair");
+      return this.card(title, `good to ${exponential(error)}`, `${reference.method}; a second solution, with ${reference.check}, differs by that`, error < 1e-6 ? "good" : "fair");
     });
     made.push(this.card("Runs", `${this.ran.length} of ${this.data.rows.length}`, this.failed.length === 0 ? "all came to the end" : `${this.failed.length} did not run: see below`, this.failed.length === 0 ? "good" : "fair"));
     const [error, , , , , , wall] = measures;
