@@ -227,14 +227,19 @@ AssemblyVerdict compare_at_its_step(const Spec& spec, double tolerance) {
 
 }  // namespace
 
-/// Errors of integration differ, as coordinates do, and impacts enlarge them: they vanish with the step, mistakes do not.
+/// Errors of integration differ, as coordinates do, and impacts enlarge them: they vanish with the step, or with the tolerance where
+/// that makes it; mistakes do not.
 AssemblyVerdict compare_with_one_piece(const Spec& spec, double tolerance) {
   AssemblyVerdict verdict = compare_at_its_step(spec, tolerance);
   if (verdict.kind != AssemblyVerdict::Kind::kDiffers) return verdict;
   constexpr double kFiner = 0.1, kFalls = 0.01;  // fourth order: 1e-4
+  constexpr double kTighter = 0.01, kFallsAsTight = 0.1;
   Spec finer = spec;
   finer.settings.step *= kFiner;
-  const AssemblyVerdict again = compare_at_its_step(finer, std::max(tolerance, kFalls * verdict.difference));
+  finer.settings.rtol *= kTighter;
+  finer.settings.atol *= kTighter;
+  const double falls = spec.settings.integrator.name.starts_with("cvode") ? kFallsAsTight : kFalls;
+  const AssemblyVerdict again = compare_at_its_step(finer, std::max(tolerance, falls * verdict.difference));
   return again.kind == AssemblyVerdict::Kind::kSame ? again : verdict;
 }
 
