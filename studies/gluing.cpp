@@ -89,7 +89,7 @@ void long_steps(StudyContext& context, StudyResult& result) {
                          error < 0.01 ? Holds::kYes : Holds::kNo});
   part.claims.push_back(
       {"iterations", "Generally two iterations per step suffice", "2",
-       fmt::format("at most {}, {:.2f} in the mean", run.summary.modules->most_iterations, run.summary.modules->mean_iterations),
+       fmt::format("at most {}, {:.2f} on average", run.summary.modules->most_iterations, run.summary.modules->mean_iterations),
        run.summary.modules->most_iterations <= 3 ? Holds::kYes : Holds::kNo});
 }
 
@@ -188,7 +188,7 @@ void cartesian(StudyContext& context, StudyResult& result) {
   spec.settings.glue = {"gluing", {}, {}};
   Part& part = result.add_part("Section 3.3: Cartesian coordinates",
                                "With every link free in the plane its coordinates are not slow any more: they go to and fro once "
-                               "a turn, and a tenth of the "
+                               "per turn, and a tenth of the "
                                "step is taken.");
   const ModuleRun run = run_modules(spec);
   const std::vector<double> t = run["t"], v = run["v.left.place.x"], a = run["a.left.place.x"];

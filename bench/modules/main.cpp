@@ -74,7 +74,7 @@ Json measured(const Size& size, const AssemblyPlan& plan, Transport& transport, 
           {"bytes", summary.modules->bytes_per_step}};
 }
 
-/// Shortest of some exchanges of this many numbers a rank, in microseconds.
+/// Shortest of some exchanges of this many numbers per rank, in microseconds.
 Json exchange(int numbers, Transport& transport, const char* kind) {
   std::vector<double> data(static_cast<std::size_t>(numbers * transport.size()), 1.0);
   std::vector<int> ends;
@@ -162,8 +162,8 @@ int measure(const std::string& file, bool quick) {
 /// time = work/p + groups' cost + latency depth + bytes/bandwidth: a rank's share of the modules, of the groups that lie on it,
 /// the p - 1 groups that span ranks and are solved by all, and the exchanges, which go through depth = log2 p rounds.
 struct CostModel {
-  double work = 0.0;                           // us a step, all modules
-  double group = 0.0;                          // us a step for each group
+  double work = 0.0;                           // us per step, all modules
+  double group = 0.0;                          // us per step for each group
   double latency = 0.0;                        // us for each exchange and round
   double per_byte = 0.0;                       // us
   double messages = 0.0, bytes_of_rank = 0.0;  // a step

@@ -107,14 +107,14 @@ void judge_steps(Part& part, const Sweep& a, const Sweep& b) {
        "an explicit method's steps are as short as the fastest oscillation: like the root of k, which looks "
        "exponential over a logarithmic axis; with sigma they grow linearly only where it limits them"});
   const double decades = std::log10(a.tolerances.front() / a.tolerances.back());
-  std::vector<double> factors;  // a decade of the tolerance, by k
+  std::vector<double> factors;  // per decade of the tolerance, by k
   for (std::size_t i = 0; i < a.parameters.size(); ++i)
     factors.push_back(std::pow(a.steps.back()[i] / a.steps.front()[i], 1.0 / decades));
   const auto growing = std::ranges::count_if(factors, [](double factor) { return factor > 1.2; });
   part.claims.push_back({"steps-tolerance", "At one k, steps of method A increase exponentially as the tolerance decreases",
                          "Fig. 9",
-                         fmt::format("{:.2f} times a decade of the tolerance, for k from {:g} to {:g}", fmt::join(factors, ", "),
-                                     a.parameters.front(), a.parameters.back()),
+                         fmt::format("{:.2f} times per decade of the tolerance, for k from {:g} to {:g}",
+                                     fmt::join(factors, ", "), a.parameters.front(), a.parameters.back()),
                          growing == std::ssize(factors) ? Holds::kYes
                          : growing > 0                  ? Holds::kPartly
                                                         : Holds::kNo,

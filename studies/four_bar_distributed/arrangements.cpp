@@ -31,7 +31,7 @@ void arrangements(StudyContext& context, StudyResult& result) {
   part.claims.push_back(
       {"master-slave", "A master may solve the reduced equations once, and hand the result to the slaves",
        "an alternative to Fig. 3",
-       same ? "the motion is the same to the last bit, with one message more an evaluation" : "the motion differs",
+       same ? "the motion is the same to the last bit, with one more message per evaluation" : "the motion differs",
        same ? Holds::kYes : Holds::kNo, "sums in another order round differently"});
 }
 

@@ -166,7 +166,7 @@ void add_claims(Part& part, const Curves& full, const Curves& diagonal) {
         "the thesis applies the cost 9n³ + 8n²m + 4nm² of the decomposition, which is that of a matrix with more "
         "rows than columns, to a wide A; decomposing Aᵀ costs 9m³ + 8nm² + 4n²m and no n³",
         "the thesis leaves out what it costs to form Q, 4(n²m − nm² + m³/3) operations",
-        "two QR steps a singular value are assumed; "
+        "two QR steps per singular value are assumed; "
         "fewer or more are needed",
         "terms of lower order"};
     part.claims.push_back({fmt::format("count-{}", std::array{"lm", "sl", "kv", "uk", "gigsp"}[k]),

@@ -242,7 +242,7 @@ void parallel_computation(StudyContext& context, StudyResult& result) {
       "Tables 4.6 and 4.7: processors that share memory",
       fmt::format(
           "The Gram-Schmidt process shared by threads: row by row in the four styles of the thesis, and in blocks of rows, "
-          "which takes four messages a block instead of one a row, as the formulation gigsp does it here. Times are the "
+          "which takes four messages per block instead of one per row, as the formulation gigsp does it here. Times are the "
           "shortest of several; they differ from run to run and from machine to machine. When they were measured, {}.",
           cores.in_words()));
   for (Claim& claim : measured.claims) part.claims.push_back(cores.judged(std::move(claim)));

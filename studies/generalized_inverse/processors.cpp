@@ -45,7 +45,7 @@ class Processors {
 // -----------------------------------------------------------------------------------------------------------------------------
 
 struct Phases {
-  double update = 1e300, optimized = 1e300, unoptimized = 1e300, integration = 1e300;  // s an evaluation
+  double update = 1e300, optimized = 1e300, unoptimized = 1e300, integration = 1e300;  // s per evaluation
 };
 
 /// The shortest of several rounds of 20 evaluations, as in the thesis.
@@ -335,11 +335,12 @@ void processors(StudyContext& context, StudyResult& result) {
   const Processors all(context.world);
   Part& part = result.add_part(
       "Tables 4.3, 4.4 and 4.8, figures 4.22 to 4.34: processors that send messages",
-      fmt::format("The process with one message a row, as in the thesis, and in blocks, on {} {}. {} The thesis has a cluster of "
-                  "seven workstations, six processors of a Sun, and nodes of an IBM SP.",
-                  all.most(), all.name(),
-                  context.world ? "They are processes that mpirun started."
-                                : "Under mpirun (mpirun -n 4 linkwork study generalized-inverse) they are processes."));
+      fmt::format(
+          "The process with one message per row, as in the thesis, and in blocks, on {} {}. {} The thesis has a cluster of "
+          "seven workstations, six processors of a Sun, and nodes of an IBM SP.",
+          all.most(), all.name(),
+          context.world ? "They are processes that mpirun started."
+                        : "Under mpirun (mpirun -n 4 linkwork study generalized-inverse) they are processes."));
   if (!context.world || context.world->rank() == 0) phases(context, part);
   FreeCores cores = all.free_cores();
   Part measured;
