@@ -227,8 +227,8 @@ AssemblyVerdict compare_at_its_step(const Spec& spec, double tolerance) {
 
 }  // namespace
 
-/// Errors of integration differ, as coordinates do, and impacts enlarge them: they vanish with the step, or with the tolerance where
-/// that makes it; mistakes do not.
+/// Errors of integration differ, as coordinates do, and impacts enlarge them: they vanish with the step, or with the tolerance
+/// where that makes it; mistakes do not.
 AssemblyVerdict compare_with_one_piece(const Spec& spec, double tolerance) {
   AssemblyVerdict verdict = compare_at_its_step(spec, tolerance);
   if (verdict.kind != AssemblyVerdict::Kind::kDiffers) return verdict;
