@@ -15,9 +15,29 @@ namespace fs = std::filesystem;
 
 fs::path given_ready_models;  // empty: none was
 
+/// A model or robot file in the same folder whose name is nearly that of `model`, whatever its ending.
+std::optional<std::string> file_like(const fs::path& model) {
+  std::vector<fs::path> files;
+  std::vector<std::string> stems;
+  std::error_code ignored;
+  const fs::path folder = model.parent_path();
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    const fs::path name = entry.path().filename();
+    if (name.extension() == ".toml" || is_robot_file(name)) files.push_back(folder / name);
+  }
+  std::ranges::sort(files);
+  for (const fs::path& file : files) stems.push_back(file.stem().string());
+  const auto near = nearest_name(model.stem().string(), stems);
+  if (!near) return std::nullopt;
+  return files[static_cast<std::size_t>(std::ranges::find(stems, *near) - stems.begin())].string();
+}
+
 fs::path model_path(const std::string& model) {
   std::error_code ignored;
   const bool is_bare_name = model.find('/') == std::string::npos && !model.ends_with(".toml") && !is_robot_file(model);
+  if (!is_bare_name && !fs::exists(model, ignored))
+    if (const auto near = file_like(model))
+      throw InputError({}, fmt::format("there is no file '{}'; did you mean '{}'?", model, *near));
   if (!is_bare_name || fs::is_regular_file(model, ignored)) return model;
   std::vector<std::string> names;
   for (const ReadyModel& ready : ready_models()) {
@@ -26,8 +46,8 @@ fs::path model_path(const std::string& model) {
   }
   if (fs::exists(model, ignored)) return model;  // reading it will say what is wrong with it
   const std::string what = fmt::format("there is neither a file nor a ready model '{}'", model);
-  if (fs::exists(model + ".toml", ignored)) throw InputError({}, fmt::format("{}; did you mean '{}.toml'?", what, model));
-  if (const auto near = nearest_name(model, names)) throw InputError({}, fmt::format("{}; did you mean '{}'?", what, *near));
+  for (const std::optional<std::string>& near : {file_like(model), nearest_name(model, names)})
+    if (near) throw InputError({}, fmt::format("{}; did you mean '{}'?", what, *near));
   throw InputError({}, what, names.empty() ? "a model file" : "a model file, or one of: " + listed(names));
 }
 

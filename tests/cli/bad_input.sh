@@ -41,7 +41,7 @@ bad "--integrator: unknown integrator 'rk5'; did you mean 'rk4'?" "$LINKWORK" ru
 bad "--coordinates: unknown coordinates 'XY'; expected one of: auto, FA, CE, TA" "$LINKWORK" run four_bar --coordinates XY
 bad '--coordinates: unknown coordinates' "$LINKWORK" run four_bar --coordinates cartesian
 bad "--glue: unknown glue 'mortar'; expected one of: auto, none, hierarchical, compliance, projection, gluing, waveform" "$LINKWORK" run four_bar --glue mortar
-bad "--threads: the model is solved as one, which threads do not share; expected a model made of modules" "$LINKWORK" run four_bar --threads 2
+bad "--threads: the model is solved in one piece, by one thread; expected a model made of modules" "$LINKWORK" run four_bar --threads 2
 bad "--stabilization: unknown option of baumgarte 'delta'" "$LINKWORK" run four_bar --stabilization baumgarte:delta=1
 bad "--stabilization: option 'alpha' has the value 'x'; expected a number" "$LINKWORK" run four_bar --stabilization baumgarte:alpha=x
 bad '--integrator: the choice has no name' "$LINKWORK" run four_bar --integrator ''
@@ -57,6 +57,10 @@ bad '--set torque=nan' "$LINKWORK" run four_bar --set torque=nan
 # Files and folders.
 bad "there is neither a file nor a ready model 'four_ba'; did you mean 'four_bar'?" "$LINKWORK" run four_ba
 bad 'missing.toml: cannot be opened: No such file or directory' "$LINKWORK" run missing.toml
+mkdir near && touch near/corner.toml near/robot.urdf
+bad "there is no file 'near/crner.toml'; did you mean 'near/corner.toml'?" "$LINKWORK" run near/crner.toml
+bad "there is no file 'near/robt.urdf'; did you mean 'near/robot.urdf'?" "$LINKWORK" check near/robt.urdf
+(cd near && bad "there is neither a file nor a ready model 'corner.tml'; did you mean 'corner.toml'?" "$LINKWORK" run corner.tml)
 mkdir folder && bad 'folder: is a directory' "$LINKWORK" run folder
 touch occupied
 bad 'occupied: cannot be made: ' "$LINKWORK" run four_bar --out occupied
