@@ -29,7 +29,7 @@ void EnsembleOptions::add_to(CLI::App& app, const char* command) {
   argument.add_to(app);
   settings.add_to(app);
   app.remove_option(app.get_option("--format"));
-  app.get_option("--threads")->description("threads that do runs at a time; default all processors, under mpirun 1 per rank");
+  app.get_option("--threads")->description("number of threads; default all processors, under mpirun 1 per rank");
   app.add_option("--out", out, fmt::format("folder for the results; default out/<model name>-{}", command))->option_text("DIR");
   app.add_flag("--quiet", quiet, "print nothing but errors");
 }

@@ -124,17 +124,17 @@ Command optimize_command(CLI::App& program) {
   app->add_option("--over", options->over, "a parameter to change, within bounds; repeatable")
       ->allow_extra_args(false)
       ->option_text("NAME=LOW:HIGH");
-  app->add_option("--minimize", options->minimize, "what is to be least, \"max(s.tip)\"")->option_text("MEASURE");
-  app->add_option("--maximize", options->maximize, "what is to be largest")->option_text("MEASURE");
-  app->add_option("--fit", options->fit,
-                  "data that a run is to come near to: comma-separated values with columns t and those of the model")
+  app->add_option("--minimize", options->minimize, "the measure to minimize, \"max(s.tip)\"")->option_text("MEASURE");
+  app->add_option("--maximize", options->maximize, "the measure to maximize")->option_text("MEASURE");
+  app->add_option("--fit", options->fit, "measured data to fit: comma-separated values, a column t and columns of the model")
       ->option_text("FILE.csv");
   app->add_option("--fit-columns", options->fit_columns,
-                  "columns of the file that count, DATA=COLUMN if the model has another name for it; default all")
+                  "columns of the file to fit, DATA=COLUMN if the model has another name for it; default all")
       ->option_text("A,B=q.J");
   app->add_option("--method", options->method, "auto, gradient, bobyqa or global; default auto")->option_text("NAME");
-  app->add_option("--evaluations", options->evaluations, "the most runs; default 500")->option_text("N");
-  app->add_option("--tolerance", options->tolerance, "of a parameter, relative to its bounds; default 1e-6")->option_text("R");
+  app->add_option("--evaluations", options->evaluations, "largest number of runs; default 500")->option_text("N");
+  app->add_option("--tolerance", options->tolerance, "tolerance of the parameters, relative to their bounds; default 1e-6")
+      ->option_text("R");
   options->common.add_to(*app, "optimize");
   app->footer(kOptimizeFooter);
   return {app, [options] { return perform(*options); }};

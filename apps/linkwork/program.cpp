@@ -24,7 +24,7 @@ constexpr const char* kProgramFooter = R"(Examples:
   linkwork new my_linkage        writes my_linkage.toml, to be edited
   linkwork run my_linkage.toml   results in out/my_linkage
 
-'linkwork COMMAND --help' explains a command. Exit codes: 0 done; 1 the simulation failed; 2 bad input or usage;
+'linkwork COMMAND --help' explains a command. Exit codes: 0 done; 1 it could not be finished; 2 bad input or usage;
 130, 143, 129 interrupted by SIGINT, SIGTERM, SIGHUP.)";
 
 /// A mistyped command is better told than CLI11 would.

@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kReportFooter =
-    R"(Several runs are laid over one another: the first drawn solid, the others as ghosts, their curves side by side or subtracted.
+    R"(Several runs are shown together: the first mechanism is drawn solid, the others as ghosts; curves of all runs lie in one plot, or are
+subtracted from those of the first.
 
 Examples:
   linkwork run four_bar --out out/exact --integrator dopri45 --rtol 1e-10

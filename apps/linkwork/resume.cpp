@@ -18,10 +18,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kResumeFooter =
-    R"(Goes on from the last checkpoint of a run that was begun with --checkpoint and interrupted, with the model and settings of then.
-It writes into the same folder, which must hold what the run had written (or the one of --out, if it was moved), says so first, and
-goes on saving checkpoints in FILE. Trajectory and summary end up as those of a run that was
-not interrupted, bit by bit; the number of threads, or of processes under mpirun, may be another one.
+    R"(Goes on from the last checkpoint of an interrupted run that was begun with --checkpoint, with the model and settings that it had.
+It names its folder first: the same one, or that of --out if the folder was moved. What the run had written must still be there.
+It goes on saving checkpoints in FILE. Trajectory and summary get the same bits as without the interruption, on any number of threads,
+or of processes under mpirun.
 
 Examples:
   linkwork run four_bar --end 100 --checkpoint four_bar.ckpt --checkpoint-every 10

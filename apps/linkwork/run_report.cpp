@@ -52,7 +52,7 @@ void print_modules(const Summary& summary) {
                                1e-3 * modules.bytes_per_step, 1e6 * modules.waiting_seconds_per_step));
   const std::string pretty =
       std::isnan(modules.pretty)
-          ? "parts are FMUs or on other hosts: there is no whole model to compare with"
+          ? "some modules are FMUs or on other hosts: there is no model in one piece to compare with"
           : fmt::format("accelerations differ by {:.2g} from those of the model in one piece", modules.pretty);
   if (summary.steps > 0) {
     print_line("", fmt::format("joints between modules are off by at most {:.2g}; {}", modules.sticky, pretty));
@@ -61,12 +61,12 @@ void print_modules(const Summary& summary) {
   }
   if (modules.most_iterations > 0)
     print_line(
-        "", fmt::format("iterations: at most {}, {:.3g} per step in the mean", modules.most_iterations, modules.mean_iterations));
+        "", fmt::format("iterations: at most {}, {:.3g} per step on average", modules.most_iterations, modules.mean_iterations));
 }
 
 /// How it kept pace with the clock.
 void print_pace(const RealTimeSummary& pace) {
-  print_line("real time", fmt::format("factor {:.6g}: {} of {} late, at most {:.3g} ms, {:.3g} ms in the mean; {:.0f} % busy",
+  print_line("real time", fmt::format("factor {:.6g}: {} of {} late, at most {:.3g} ms, {:.3g} ms on average; {:.0f} % busy",
                                       pace.factor, pace.overruns, counted(pace.steps, "step"), 1e3 * pace.lateness_max,
                                       1e3 * pace.lateness_mean, 100.0 * pace.busy));
 }

@@ -27,9 +27,9 @@ constexpr const char* kServeFooter =
   name = "right"
   remote = "linkwork://HOST:PORT/PART"
 where PART is the name of the file without its ending, or the model's name. Ports are joined by name. The state stays here: what leaves is
-the motion of the ports, their response D and R, energies, and the columns of the output, which --columns restricts. Only who has a
-certificate of the authority of --ca is answered. Nothing is listened on but the address of --listen; port 0 takes any that is free.
-Ctrl-C ends it. See docs/network.md.
+the motion of the ports, their response D and R, energies, and the columns of the output, which --columns restricts. Only those with
+a certificate that the authority of --ca has signed get an answer. The server listens on the address of --listen only; port 0 is any free
+port. Ctrl-C ends it. See docs/network.md.
 
 Examples:
   linkwork serve --make-keys keys

@@ -150,12 +150,12 @@ Command sweep_command(CLI::App& program) {
   many("--grid", options->grids, "NAME=FROM:TO:COUNT", "values of a parameter, evenly spaced; several: all combinations");
   many("--sample", options->samples, "NAME=normal(m,s)",
        "a distribution of a parameter: normal, uniform or lognormal; repeatable");
-  app->add_option("--runs", options->runs, "how many samples are drawn")->option_text("N");
+  app->add_option("--runs", options->runs, "number of samples")->option_text("N");
   app->add_option("--sampling", options->sampling,
                   "random, sobol (evenly spread) or latin (each layer of each parameter once); default random")
       ->option_text("HOW");
-  app->add_option("--seed", options->seed, "other samples with another one; default 1")->option_text("S");
-  many("--measure", options->measures, "MEASURE", "what is read off each run, \"tip=max(s.tip)\"; repeatable");
+  app->add_option("--seed", options->seed, "another seed gives other samples; default 1")->option_text("S");
+  many("--measure", options->measures, "MEASURE", "a number that is read off each run, \"tip=max(s.tip)\"; repeatable");
   app->add_option("--keep", options->keep,
                   "columns of every run to keep, for kept.csv and the page: as --columns of 'linkwork run'")
       ->option_text("COLUMNS");

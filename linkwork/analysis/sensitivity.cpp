@@ -429,7 +429,7 @@ Sensitivities find_sensitivities(const Spec& spec, const std::vector<std::string
   if (method == "forward" || method == "adjoint")
     options.method = method == "forward" ? Method::kForward : Method::kAdjoint;
   else if (method != "auto")
-    throw InputError({"--method", 0, 0}, fmt::format("is '{}'", method), "auto, forward or adjoint");
+    throw InputError({"--method", 0, 0}, fmt::format("the method is '{}'", method), "auto, forward or adjoint");
   return find_sensitivities(spec, measured, varied, options);
 }
 

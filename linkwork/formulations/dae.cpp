@@ -33,8 +33,8 @@ std::vector<CatalogEntry<Formulation>> dae_formulations() {
                    Equations::kIndex3),
           dae_form("ggl", "phi = 0 and A v = u both kept, with multipliers for each, for implicit integrators", "Gear1985",
                    Equations::kIndex2),
-          dae_form("index1", "accelerations and multipliers from A vdot = b, unsolved, for implicit integrators", "Ascher1998",
-                   Equations::kIndex1)};
+          dae_form("index1", "A vdot = b with accelerations and multipliers left to the integrator, for implicit integrators",
+                   "Ascher1998", Equations::kIndex1)};
 }
 
 }  // namespace linkwork

@@ -96,17 +96,20 @@ AssemblySystem::AssemblySystem(AssemblyPlan plan, const Choice& glue, Transport&
 /// All ranks come to the same conclusion.
 void AssemblySystem::check_watch() {
   if (!entry_.traits.takes_couplings)
-    throw InputError(plan_.settings.glue.place,
-                     fmt::format("glue '{}' cannot follow what comes and goes in the model", entry_.info.name),
-                     "glue \"hierarchical\", or \"none\"");
+    throw InputError(
+        plan_.settings.glue.place,
+        fmt::format("glue '{}' cannot follow events, contacts, friction or jumps, which the model has", entry_.info.name),
+        "glue \"hierarchical\", or \"none\"");
   std::string closed;
   for (const WorkingModule& module : workshop_->modules())
     if (module.module->switched() == nullptr) closed += module.name + "\n";
   for (const std::string& text : gather_texts(transport_, closed))
     if (!text.empty())
-      throw InputError({},
-                       fmt::format("things come and go in the model, and the module '{}' cannot be told", lines_of(text).front()),
-                       "modules that are model files");
+      throw InputError(
+          {},
+          fmt::format("the model has events, contacts, friction or jumps, and the module '{}' cannot be told of them",
+                      lines_of(text).front()),
+          "modules that are model files");
 }
 
 void AssemblySystem::choose_integrator() {
@@ -117,7 +120,8 @@ void AssemblySystem::choose_integrator() {
   if (found == tableaus().end() && plan_.starts_at_ports)
     throw InputError(
         integrator.place,
-        fmt::format("integrator '{}' looks into states, and those of modules on other hosts stay there", integrator.name),
+        fmt::format("integrator '{}' needs the states of all modules, and those of modules on other hosts stay there",
+                    integrator.name),
         "a Runge-Kutta method, such as rk4 or dopri45");
   if (found == tableaus().end()) return;
   tableau_ = &*found;

@@ -22,7 +22,7 @@ namespace {
 
 Summary run_in_one_piece(const Spec& spec, Transport& world, const ModelRunOptions& options, const Prepare& prepare) {
   if (options.threads > 1)
-    throw InputError({"--threads", 0, 0}, "the model is solved as one, which threads do not share",
+    throw InputError({"--threads", 0, 0}, "the model is solved in one piece, by one thread",
                      spec.modules.empty() ? "a model made of modules" : "a glue other than none");
   if (world.rank() != 0) return {};
   const auto model = std::make_shared<const Model>(fitted_model(spec));

@@ -15,8 +15,9 @@ Choice fitting_stabilization(const Choice& formulation, const Choice& wanted, st
   const auto& traits = chosen_entry(stabilizations(), wanted, "stabilization").traits;
   const bool lives_on_errors = chosen_entry(formulations(), formulation, "formulation").traits.lives_on_errors;
   if (!lives_on_errors || !(traits.holds_positions || traits.holds_velocities)) return wanted;
-  const std::string why = fmt::format("formulation '{}' lives on the constraint errors that stabilization '{}' takes away",
-                                      formulation.name, wanted.name);
+  const std::string why =
+      fmt::format("formulation '{}' computes forces from the constraint errors, and stabilization '{}' takes these away",
+                  formulation.name, wanted.name);
   if (!wanted.place.file.empty()) throw InputError(wanted.place, why, "stabilization 'none' with it");
   notes.push_back("stabilization 'none' was chosen: " + why);
   return {"none", {}, {}};

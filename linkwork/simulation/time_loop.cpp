@@ -458,7 +458,7 @@ bool TimeLoop::gets_on() {
   }
   if (evaluations - evaluations_there_ < kMost) return true;
   const std::string busy = watch_ ? watch_->busiest(got_to_) : "";
-  return stop(fmt::format("{} evaluations brought it on by less than {:.2g} s{}", evaluations - evaluations_there_, least,
+  return stop(fmt::format("{} evaluations advanced the time by less than {:.2g} s{}", evaluations - evaluations_there_, least,
                           busy.empty() ? "" : ": what keeps switching is " + busy));
 }
 

@@ -8,11 +8,11 @@ class Frame(dict):
     """A frame fixed to a body: the body's own, or one at a point of it."""
 
     def at(self, x, y=None, z=None):
-        """At a point of the body: three numbers, or a list of them."""
+        """A frame at a point of the body, with the same axes: three numbers, or a list of them."""
         return Frame(self, at=list(x) if y is None else [x, y, z])
 
     def turned(self, quat):
-        """Turned by a quaternion w, x, y, z."""
+        """A frame at the same point, turned by a quaternion w, x, y, z."""
         return Frame(self, quat=list(quat))
 
 
@@ -23,7 +23,7 @@ class Entry:
         self._entry = entry
 
     def set(self, **keys):
-        """Gives keys of the model file their values."""
+        """Sets keys of this table, by the names that they have in a model file."""
         self._entry.set(keys)
         return self
 
@@ -61,7 +61,7 @@ def point_mass(at, mass):
 
 
 def mass(mass, com=(0, 0, 0), inertia=None):
-    """Numbers: mass, center of mass, and the inertia about it in body axes, 3 x 3."""
+    """Matter given by numbers: mass, center of mass, and the inertia about it in body axes, 3 x 3."""
     six = inertia and [inertia[i][j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
     return {"mass": mass, "com": com, "inertia": six or None}
 
@@ -88,72 +88,72 @@ class Builder:
     ground = property(lambda self: Frame(body="ground"), doc="The frame of the ground.")
 
     def add(self, table, **keys):
-        """Any table of a model file: b.add("joint", name="theta", type="revolute", ...)."""
+        """Adds any table of a model file: b.add("joint", name="theta", type="revolute", ...)."""
         return Entry(self._builder.add(table, keys))
 
     def settings(self, **keys):
-        """Of [settings]: gravity=[0, 0, -9.81], end=2."""
+        """Sets keys of [settings]: b.settings(gravity=[0, 0, -9.81], end=2)."""
         for key, value in keys.items():
             self._builder.setting(key, value)
 
     def parameters(self, **values):
-        """Numbers that expressions can use by their names, and that can be given other values later."""
+        """Defines numbers that expressions use by their names, and that can be given other values later."""
         for name, value in values.items():
             self._builder.parameter(name, value)
 
     def body(self, name, matter, **keys):
-        """A body made of rod(), cylinder(), box(), sphere(), point_mass() or mass(). Gives its frame."""
+        """Adds a body of rod(), cylinder(), box(), sphere(), point_mass() or mass(), and returns its frame."""
         self.add("body", name=name, **matter, **keys)
         return Frame(body=name)
 
     def joint(self, type, name, parent, child, **keys):
-        """Between two frames: about or along z of the parent's frame, unless axis says otherwise."""
+        """Adds a joint between two frames, about or along z of the parent's frame unless axis says otherwise."""
         return self.add("joint", name=name, type=type, parent=parent, child=child, **keys)
 
     def closure(self, type, name, a, b, **keys):
-        """Closes a loop between two frames."""
+        """Adds a closure between two frames: it closes a loop."""
         return self.add("closure", name=name, type=type, a=a, b=b, **keys)
 
     def gear(self, name, joints, coefficients, offset=0.0, **keys):
-        """sum of coefficient * coordinate = offset."""
+        """Adds a gear: the sum of coefficient * coordinate over the joints is the offset."""
         return self.add("closure", name=name, type="gear", joints=joints, coefficients=coefficients, offset=offset, **keys)
 
     def drive(self, name, joint, value, **keys):
-        """A joint's coordinate as an expression of time."""
+        """Drives a joint: its coordinate is an expression of time."""
         return self.add("closure", name=name, type="drive", joint=joint, value=value, **keys)
 
     def torque(self, joint, value, **keys):
-        """Along a joint's coordinate: a number or an expression."""
+        """Adds a torque on a joint's coordinate: a number or an expression."""
         return self.add("force", type="torque", joint=joint, value=value, **keys)
 
     def spring(self, a, b, stiffness, length, damping=0.0, **keys):
-        """Between two frames."""
+        """Adds a spring between two frames."""
         return self.add("force", type="spring", a=a, b=b, stiffness=stiffness, length=length, damping=damping, **keys)
 
     def damper(self, a, b, damping, **keys):
-        """Between two frames."""
+        """Adds a damper between two frames."""
         return self.add("force", type="damper", a=a, b=b, damping=damping, **keys)
 
     def force(self, what, value=None, *, name="", potential=None, power=None, **keys):
-        """Along a joint's coordinate, as torque(); or by a function of Python, see Model.with_force()."""
+        """Adds a force on a joint's coordinate, as torque() does, or one that a function of Python computes: see Model.with_force()."""
         if callable(what):
             return self._builder.force(what, name, potential, power)
         return self.add("force", type="force", joint=what, value=value, name=name or None, **keys)
 
     def input(self, name, value=0.0, **keys):
-        """A number from outside, used in expressions as u.<name>: s.u[name] sets it."""
+        """Adds an input, a number from outside. Expressions use it as u.<name>; s.u[name] sets it."""
         return self.add("input", name=name, value=value, **keys)
 
     def state(self, name, rate, start=0.0, **keys):
-        """A state of its own, with the expression of its rate, used in expressions as z.<name>."""
+        """Adds a state that is integrated with the motion, given by its rate, an expression. Expressions use it as z.<name>."""
         return self.add("state", name=name, rate=rate, start=start, **keys)
 
     def table(self, name, x, y, **keys):
-        """A measured curve, called in expressions by its name."""
+        """Adds a measured curve, which expressions call by its name."""
         return self.add("table", name=name, x=x, y=y, **keys)
 
     def sensor(self, name, what, **keys):
-        """What a frame does, or the value of an expression."""
+        """Adds a sensor: what a frame does, or the value of an expression."""
         if isinstance(what, str):
             return self.add("sensor", name=name, type="expression", expression=what, **keys)
         return self.add("sensor", name=name, type="point", **what, **keys)

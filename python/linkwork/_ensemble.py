@@ -151,7 +151,7 @@ def optimize(model, *, over, minimize=None, maximize=None, fit=None, fit_columns
     """The parameters within bounds that make a measure least or largest, or that fit data best: the fields of optimize.json.
 
     `over` has bounds, {"l": (0.5, 2)}. `fit` is a file with columns t and those of the model, or a dict of arrays. Other options are
-    those of run(). Raises SimulationError, with what was found so far as its attribute `results`, if there is no end to it.
+    those of run(). Raises SimulationError if no optimum is found within `evaluations` runs; its attribute `results` has the best so far.
 
     >>> import linkwork as lw
     >>> best = lw.optimize("pendulum", minimize="final(q.theta)", over={"l": (0.8, 1.2)}, end=0.4)

@@ -63,4 +63,4 @@ expect 2 'nowhere/a.ckpt.part: cannot be written' "$LINKWORK" run four_bar --end
 cmp whole/trajectory.csv chain/trajectory.csv || fail 'checkpoints disturb a run of modules'
 "$LINKWORK" resume chain.ckpt --quiet --threads 3
 cmp whole/trajectory.csv chain/trajectory.csv || fail 'the resumed run of modules has other bytes'
-expect 2 "--threads: the model is solved as one" "$LINKWORK" resume safe.ckpt --threads 2
+expect 2 "--threads: the model is solved in one piece" "$LINKWORK" resume safe.ckpt --threads 2

@@ -41,7 +41,7 @@ for glue in "${glues[@]}"; do
   "$LINKWORK" run gear_train_modules --end 0.05 --quiet --no-report --glue "$glue" || fail "--glue $glue is listed but does not run"
 done
 expect 2 "there is nothing for glue 'hierarchical' to join: the model has no modules" "$LINKWORK" run four_bar --glue hierarchical
-expect 2 "--threads: the model is solved as one" "$LINKWORK" run four_bar --threads 2
+expect 2 "--threads: the model is solved in one piece" "$LINKWORK" run four_bar --threads 2
 expect 2 "--threads: the value is '0'" "$LINKWORK" run four_bar_modules --threads 0
 expect 2 "formulation 'index3' does not go with glue 'hierarchical'" \
   "$LINKWORK" run four_bar_modules --glue hierarchical --formulation index3

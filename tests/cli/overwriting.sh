@@ -41,7 +41,7 @@ unchanged() {
   expect "$@"
   [[ $(sum) == "$before" ]] || fail "a refused resume has changed results: ${*:3}"
 }
-unchanged 2 '--threads: the model is solved as one' "$LINKWORK" resume run.ckpt --threads 2
+unchanged 2 '--threads: the model is solved in one piece' "$LINKWORK" resume run.ckpt --threads 2
 cp results/trajectory.csv safe.csv
 sed -i '3s/^0/1/' results/trajectory.csv
 unchanged 2 'is not what was written before the checkpoint' "$LINKWORK" resume run.ckpt

@@ -323,7 +323,7 @@ restitution = 1
 )";
   const RecordedRun run(test::spec_of(model));
   EXPECT_FALSE(run.summary.completed);
-  for (const char* part : {"evaluations brought it on by less than", "what keeps switching is", "'x.low'", "'x.high'"})
+  for (const char* part : {"evaluations advanced the time by less than", "what keeps switching is", "'x.low'", "'x.high'"})
     EXPECT_NE(run.summary.status.find(part), std::string::npos) << part << " in: " << run.summary.status;
   EXPECT_LT(run.summary.evaluations, 30'000);
 }

@@ -82,10 +82,10 @@ const whole = (value: number) => value.toLocaleString("en");
 const measures: Measure[] = [
   { title: "Error in q", hint: "largest difference of a joint coordinate from the reference, rad or m", of: (row) => row.error, text: (value) => value.toExponential(2).replace("e+", "e"), competes: true },
   { title: "Constraint", hint: "largest violation of a constraint, position level", of: (row) => row.position_error, text: exponential, competes: true },
-  { title: "Energy", hint: "drift of energy, of the largest energy exchanged, beyond the work done", of: (row) => row.energy_drift, text: exponential, competes: true },
+  { title: "Energy", hint: "energy that the work of all forces does not account for, relative to the largest energy exchanged", of: (row) => row.energy_drift, text: exponential, competes: true },
   { title: "Steps", hint: "accepted", of: (row) => row.steps, text: whole, competes: false },
   { title: "Evaluations", hint: "of the equations of motion", of: (row) => row.evaluations, text: whole, competes: true },
-  { title: "µs/eval", hint: "microseconds of wall time an evaluation", of: (row) => row.us_per_evaluation, text: (value) => short(value, 3), competes: true },
+  { title: "µs/eval", hint: "microseconds of wall time per evaluation", of: (row) => row.us_per_evaluation, text: (value) => short(value, 3), competes: true },
   { title: "Wall, s", hint: "wall time, the shortest of the repeats", of: (row) => row.wall_seconds, text: (value) => short(value, 3), competes: true },
 ];
 
@@ -253,8 +253,8 @@ class Page {
     const error = (row: Row) => row.error;
     const withFloor = (curves: ChartSeries[]) => [...curves, ...this.floorLine(curves)];
     const made = [
-      this.chart("Error over wall time", "wall time, s", "error in q", withFloor(this.curves(wall, error)), "Down and to the left is better. A curve joins the steps or tolerances of one method."),
-      this.chart("Error over evaluations", "evaluations", "error in q", withFloor(this.curves(evaluations, error)), "The same, whatever an evaluation costs."),
+      this.chart("Error over wall time", "wall time, s", "error in q", withFloor(this.curves(wall, error)), "Down and to the left is better. Each curve is one method, with its steps or tolerances."),
+      this.chart("Error over evaluations", "evaluations", "error in q", withFloor(this.curves(evaluations, error)), "The same over the number of evaluations, which does not depend on the computer."),
     ];
     if (this.ran.some((row) => (row.position_error ?? 0) > 0)) made.push(this.chart("Constraint error over wall time", "wall time, s", "constraint error", this.curves(wall, (row) => row.position_error)));
     if (this.ran.some((row) => (row.energy_drift ?? 0) > 0)) made.push(this.chart("Energy drift over wall time", "wall time, s", "energy drift", this.curves(wall, (row) => row.energy_drift)));

@@ -32,7 +32,7 @@ function certificate(run: Run, summary: Summary): HTMLElement {
     rows > 0
       ? card("Constraint error", number(position), `largest, position, m or rad; velocity ${number(velocity)} m/s or rad/s`, closed ? "good" : position !== null && position < 1e-4 ? "fair" : "bad")
       : card("Constraint error", "none", "no closed loops: nothing to violate", "good"),
-    kinematic ? card("Energy drift", "none", "the drives move it, whatever the energy", "plain") : card("Energy drift", number(drift), "of the largest energy exchanged, beyond the work done", drift === null || drift > 1e-2 ? "bad" : drift > 1e-4 ? "fair" : "good"),
+    kinematic ? card("Energy drift", "none", "no forces were computed", "plain") : card("Energy drift", number(drift), "of the largest energy exchanged is not accounted for", drift === null || drift > 1e-2 ? "bad" : drift > 1e-4 ? "fair" : "good"),
     card("Freedom", `${summary.dof} ${summary.dof === 1 ? "degree" : "degrees"}`, `${rows} constraint ${rows === 1 ? "row" : "rows"}, rank ${summary.rank}`, "plain"),
     card("Redundant rows", String(summary.redundant.length), summary.redundant.length === 0 ? "every constraint counts" : summary.redundant.join(", "), summary.redundant.length === 0 ? "good" : "plain"),
     card("Warnings", String(summary.warnings.length), summary.warnings.length === 0 ? "nothing to complain about" : "see below", summary.warnings.length === 0 ? "good" : "fair"),
@@ -67,13 +67,13 @@ function howItRan(run: Run, summary: Summary): HTMLElement {
 function modulesTable(modules: Modules): HTMLElement {
   const entries: [string, string][] = [
     ["Modules", `${modules.count}; by rank ${modules.of_rank.join(", ")}`],
-    ["A step", `${short(modules.messages_per_step, 3)} exchanges, ${short(modules.bytes_per_step, 3)} bytes, ${short(1e6 * modules.waiting_seconds_per_step, 3)} µs of waiting`],
-    ["Sticky", `joints between modules hold to ${number(modules.sticky.position_max)}, velocities to ${number(modules.sticky.velocity_max)}`],
-    ["Green", `a module shows ${modules.green.exposes}: ${modules.green.numbers} numbers in all, each evaluation`],
-    ["Inexpensive", `the glue takes ${short(modules.inexpensive, 3)} times the modules' time`],
-    ["Pretty", `accelerations differ from those in one piece by ${number(modules.pretty)}, relative`],
+    ["Per step", `${short(modules.messages_per_step, 3)} exchanges, ${short(modules.bytes_per_step, 3)} bytes, ${short(1e6 * modules.waiting_seconds_per_step, 3)} µs of waiting`],
+    ["Joint error", `joints between modules are off by at most ${number(modules.sticky.position_max)}, velocities by ${number(modules.sticky.velocity_max)}`],
+    ["A module shows", `${modules.green.exposes}: ${modules.green.numbers} numbers per evaluation, of all modules`],
+    ["Time of the glue", `${short(modules.inexpensive, 3)} times that of the modules`],
+    ["Against one piece", `accelerations differ by ${number(modules.pretty)} of the largest`],
   ];
-  if (modules.iterations) entries.push(["Iterations", `at most ${modules.iterations.most}, ${short(modules.iterations.mean, 3)} a step in the mean`]);
+  if (modules.iterations) entries.push(["Iterations", `at most ${modules.iterations.most}, ${short(modules.iterations.mean, 3)} per step on average`]);
   return facts(entries);
 }
 
@@ -84,9 +84,9 @@ function milliseconds(seconds: number): string {
 /** Facts, and how many steps were how late, as bars. */
 function realTimeTable(pace: RealTime): HTMLElement {
   const table = facts([
-    ["Factor", `${short(pace.factor)} simulated seconds a second; ${short(100 * pace.busy, 3)} % of the time was spent computing`],
+    ["Factor", `${short(pace.factor)} simulated seconds per second; ${short(100 * pace.busy, 3)} % of the time was spent computing`],
     ["Overruns", `${pace.overruns} of ${pace.steps} steps were not computed by their time`],
-    ["Lateness", `at most ${milliseconds(pace.lateness_max)}, ${milliseconds(pace.lateness_mean)} in the mean`],
+    ["Lateness", `at most ${milliseconds(pace.lateness_max)}, ${milliseconds(pace.lateness_mean)} on average`],
   ]);
   const taken = pace.jitter.flatMap((bin, k) => (bin.steps > 0 ? [k] : []));
   const [first, last] = [taken[0] ?? 0, taken[taken.length - 1] ?? -1];

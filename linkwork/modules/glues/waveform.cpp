@@ -268,7 +268,8 @@ class WaveformGlue : public HierarchicalGlue {
       if (growing > kGrowsForGood + moments / stages) break;
     }
     diverged_ = true;
-    return {fmt::format("the waves have not settled in {} iterations, the last one changed them by {:.3g}", iterations_, before)};
+    return {fmt::format("the window has not converged in {} iterations; the last one changed the motion by {:.3g}", iterations_,
+                        before)};
   }
 
   /// Where it is not given: enough for errors that shrink at the rate told, however large they are at first.

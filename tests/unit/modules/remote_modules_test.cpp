@@ -316,7 +316,7 @@ TEST(RemoteModules, AreRefusedInWords) {
   EXPECT_THAT(
       message(four_bar("integrator=rk4", {"right"}, "[[event]]\nname = \"late\"\nwhen = \"q.left.theta - 2\"\ndo = [\"stop\"]\n"),
               host),
-      HasSubstr("things come and go in the model, and the module 'right' cannot be told"));
+      HasSubstr("the model has events, contacts, friction or jumps, and the module 'right' cannot be told of them"));
   Host future = chain_host();
   future.spoil = [](remote::Reply& reply) {
     if (reply.welcome) reply.welcome->version = 2;
