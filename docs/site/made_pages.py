@@ -43,7 +43,8 @@ def help_lines(shown):
         for own, run in itertools.groupby(block.splitlines(), key=lambda line: line.startswith("  ")):
             text = list(run)
             if own:
-                lines += ["```sh" if text[0].strip().startswith(("linkwork", "mpirun")) else "```text", *(line.strip() for line in text), "```", ""]
+                explained = any("   " in line.strip() for line in text)  # commands with remarks beside them
+                lines += ["```sh" if text[0].strip().startswith(("linkwork", "mpirun")) and not explained else "```text", *(line.strip() for line in text), "```", ""]
             else:
                 usage = [line for line in text if line.startswith("Usage: ")]
                 prose = " ".join(line for line in text if line not in usage)
