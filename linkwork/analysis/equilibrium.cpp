@@ -296,7 +296,8 @@ void begin_at(const std::string& where, const std::shared_ptr<const Model>& mode
   double t = 0.0;
   const auto [rest, error] = std::from_chars(where.data(), where.data() + where.size(), t);
   if (error != std::errc() || rest != where.data() + where.size() || !(t >= 0.0) || !std::isfinite(t))
-    throw InputError({"at", 0, 0}, fmt::format("'{}' says no state of the model", where), "start, equilibrium, steady, or a time in s");
+    throw InputError({"at", 0, 0}, fmt::format("'{}' says no state of the model", where),
+                     "start, equilibrium, steady, or a time in s");
   Model in_tree = *model;
   in_tree.settings.coordinates = {"TA", {}, {}};
   Simulation run(std::move(in_tree));

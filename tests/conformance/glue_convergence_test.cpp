@@ -179,7 +179,7 @@ TEST(Waveform, AnnouncesTheRateOfAnyNumberOfModules) {
 double change_after(int iterations, const std::string& modules) {
   const Spec spec =
       with_glue("chain_modules", fmt::format("waveform:window=1,tolerance=1e-15,most={}", iterations), {{"n", modules}});
-  const std::string status = test::run_modules(spec).summary.status, words = "changed them by ";
+  const std::string status = test::run_modules(spec).summary.status, words = "changed the motion by ";
   EXPECT_THAT(status, HasSubstr(words));
   return std::stod(status.substr(status.find(words) + words.size()));
 }
