@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -33,19 +32,21 @@ bool ManifoldProjection::is_met(System& system, std::span<const ForceColumns> gr
   return !(model.largest_error(missed_) > enough);
 }
 
+/// The units of the metric are those of the whole mechanism; those that decide rank are not (rank_units).
 void ManifoldProjection::respond_by_geometry(System& system, const VecX<double>& error, bool positions) {
-  rank_units(system, unit_);
+  const VecX<double>& unit = system.model().units.velocity;
+  rows_ = system.jacobian();
   const std::vector<char>& locked = system.work().locked;
   for (std::size_t i = 1; i < locked.size(); ++i)
-    if (const Node& node = system.tree().nodes[i]; locked[i] != 0) unit_.segment(node.v, velocity_count(node.kind)).setZero();
-  rows_.noalias() = system.jacobian() * unit_.asDiagonal();
+    if (const Node& node = system.tree().nodes[i]; locked[i] != 0) rows_.middleCols(node.v, velocity_count(node.kind)).setZero();
   if (positions)
     for (int row : position_rows_.velocity_rows()) rows_.row(row).setZero();
-  weights_ = unit_.cwiseAbs2();
-  row_scales(system.jacobian_bounds(), weights_, scale_);
-  basis_.factor(rows_, scale_);
+  dependent_.resize(static_cast<std::size_t>(rows_.rows()));
+  rank_.decide(system, rows_, dependent_);
+  rows_ *= unit.asDiagonal();
+  basis_.factor(rows_, dependent_);
   basis_.shortest_solution(error, change_);
-  change_.array() *= unit_.array();
+  change_.array() *= unit.array();
 }
 
 double ManifoldProjection::correct_position(System& system, State& state, double fraction) {

@@ -2,6 +2,7 @@
 
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/dynamics/position_rows.h"
+#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/dynamics/system.h"
 #include "linkwork/linalg/row_basis.h"
 
@@ -39,9 +40,11 @@ class ManifoldProjection {
   Metric metric_;
   PositionRows position_rows_;
   LoopElimination loops_;
+  RowRank rank_;
   RowBasis basis_;
   MatX<double> rows_;
-  VecX<double> lambda_, change_, scale_, error_, unit_, weights_, missed_;
+  std::vector<char> dependent_;
+  VecX<double> lambda_, change_, error_, missed_;
 };
 
 }  // namespace linkwork

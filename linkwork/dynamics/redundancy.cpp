@@ -28,9 +28,13 @@ void rank_units(System& system, VecX<double>& units) {
 
 Rank RowRank::decide(System& system, std::span<char> dependent) {
   if (dependent.empty()) return {};
+  return decide(system, system.jacobian(), dependent);
+}
+
+Rank RowRank::decide(System& system, const MatX<double>& A, std::span<char> dependent) {
   rank_units(system, units_);
   weights_ = units_.cwiseAbs2();
-  return dependent_rows(system.jacobian(), system.jacobian_bounds(), weights_, test_, dependent);
+  return dependent_rows(A, system.jacobian_bounds(), weights_, test_, dependent);
 }
 
 std::vector<std::string> dependent_row_names(const Model& model, std::span<const char> dependent) {

@@ -17,6 +17,8 @@ void rank_units(System& system, VecX<double>& units);
 class RowRank {
  public:
   Rank decide(System& system, std::span<char> dependent);
+  /// The same of `A` in the place of the system's rows: some entries of theirs, the others zero.
+  Rank decide(System& system, const MatX<double>& A, std::span<char> dependent);
   /// By row, of the last decision: the squared length a row could have, with coordinates in units().
   const VecX<double>& scale() const { return test_.scale; }
   const VecX<double>& units() const { return units_; }

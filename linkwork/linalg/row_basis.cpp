@@ -52,6 +52,14 @@ const Rank& RowBasis::factor(const MatX<double>& A, const VecX<double>& scale) {
   return rank_;
 }
 
+void RowBasis::factor(const MatX<double>& A, std::span<const char> dependent) {
+  constexpr double kRounding = 1e-24;  // of a row's squared length
+  scale_ = (kRounding / kRankTolerance) * A.rowwise().squaredNorm();
+  for (Eigen::Index i = 0; i < A.rows(); ++i)
+    if (dependent[static_cast<std::size_t>(i)] != 0) scale_[i] = 0.0;
+  factor(A, scale_);
+}
+
 void RowBasis::shortest_solution(const VecX<double>& e, VecX<double>& x) {
   x.setZero(rest_.rows());
   for (int k = 0; k < rank_.rank; ++k) {

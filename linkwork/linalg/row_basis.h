@@ -12,6 +12,8 @@ class RowBasis {
  public:
   /// `scale`, by row: the squared length the row could have if it were not degenerate.
   const Rank& factor(const MatX<double>& A, const VecX<double>& scale);
+  /// Of the rows that are not marked in `dependent`, decided upon elsewhere.
+  void factor(const MatX<double>& A, std::span<const char> dependent);
   const Rank& rank() const { return rank_; }
   /// By row: 1 if it adds nothing to the others.
   const std::vector<char>& dependent() const { return dependent_; }
@@ -29,7 +31,7 @@ class RowBasis {
   MatX<double> L_;          // by row of A and basis vector
   std::vector<int> order_;  // rows of A that gave the basis vectors
   std::vector<char> dependent_;
-  VecX<double> y_;
+  VecX<double> y_, scale_;
   Rank rank_;
 };
 

@@ -14,11 +14,13 @@ void CoordinateChange::respond(System& system, PortedSchur& ports, Level level, 
   ports.jacobian(system, J_);
   J_ *= unit_.asDiagonal();
   const bool positions = level == Level::kPosition;
-  rows_.noalias() = system.jacobian() * unit_.asDiagonal();
+  rows_ = system.jacobian();
   if (positions)
     for (const int row : ports.position_rows().velocity_rows()) rows_.row(row).setZero();
-  row_scales(system.jacobian_bounds(), weights_, scale_);
-  basis_.factor(rows_, scale_);
+  dependent_.resize(static_cast<std::size_t>(rows_.rows()));
+  rank_ = decision_.decide(system, rows_, dependent_);
+  rows_ *= unit_.asDiagonal();
+  basis_.factor(rows_, dependent_);
   basis_.shortest_solution(positions ? system.terms().phi : system.terms().rate, own_);
   along_ = J_.transpose();
   for (Eigen::Index k = 0; k < along_.cols(); ++k) {

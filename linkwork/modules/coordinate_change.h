@@ -1,5 +1,6 @@
 #pragma once
 
+#include "linkwork/dynamics/redundancy.h"
 #include "linkwork/linalg/row_basis.h"
 #include "linkwork/modules/ported_schur.h"
 
@@ -18,10 +19,13 @@ class CoordinateChange {
   void respond(System& system, PortedSchur& ports, Level level, PortResponse& response);
   /// x of (1) with the forces Q on the ports.
   void finish(const VecX<double>& Q, VecX<double>& change) const;
-  const Rank& rank() const { return basis_.rank(); }
+  const Rank& rank() const { return rank_; }
 
  private:
   VecX<double> unit_;
+  RowRank decision_;
+  Rank rank_;
+  std::vector<char> dependent_;
   RowBasis basis_;
   MatX<double> rows_, J_, bounds_, along_;  // A U, J U, bounds, N (J U)'
   VecX<double> own_, weights_, scale_, lambda_;
