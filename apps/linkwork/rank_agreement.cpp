@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <sstream>
 
 #include "apps/linkwork/commands.h"
 #include "apps/linkwork/terminal.h"
@@ -20,33 +19,28 @@
 namespace linkwork::cli {
 namespace {
 
-/// The first line is trouble, or empty; then inputs.
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-void refuse_trouble(const std::vector<std::vector<std::string>>& ranks) {
-  const auto has_trouble = [](const std::vector<std::string>& lines) { return !lines.front().empty(); };
-  const auto first = std::ranges::find_if(ranks, has_trouble);
-  if (first == ranks.end()) return;
-  const bool all_alike = std::ranges::all_of(ranks, [&](const auto& lines) { return lines.front() == first->front(); });
-  throw InputError({}, all_alike ? first->front() : fmt::format("rank {}: {}", first - ranks.begin(), first->front()));
+void refuse_trouble(Transport& world, const std::string& own) {
+  const std::vector<Said> troubles = all_said(world, own);
+  if (troubles.empty()) return;
+  const Said& first = troubles.front();
+  const bool all_alike = std::ssize(troubles) == world.size() &&
+                         std::ranges::all_of(troubles, [&](const Said& other) { return other.text == first.text; });
+  throw InputError({}, all_alike ? first.text : fmt::format("rank {}: {}", first.rank, first.text));
 }
 
 /// The name of an input, without its checksum.
 std::string name_in(const std::string& line) { return line.substr(line.find(' ') + 1); }
 
-void refuse_differences(const std::vector<std::vector<std::string>>& ranks) {
-  for (std::size_t r = 1; r < ranks.size(); ++r) {
-    const auto [ours, theirs] = std::ranges::mismatch(ranks[0], ranks[r]);
-    if (ours == ranks[0].end() && theirs == ranks[r].end()) continue;
-    throw InputError(
-        {}, fmt::format("rank {} was given other input than rank 0: {}", r, name_in(ours != ranks[0].end() ? *ours : *theirs)),
-        "the same command, options and files for all ranks");
-  }
+/// Each rank compares what it was given with what the first one tells.
+void refuse_differences(Transport& world, const std::vector<std::string>& own) {
+  const std::vector<std::string> first = lines_of(said_by_first(world, fmt::format("{}", fmt::join(own, "\n"))));
+  const auto [ours, theirs] = std::ranges::mismatch(first, own);
+  std::string other;
+  if (ours != first.end() || theirs != own.end()) other = name_in(ours != first.end() ? *ours : *theirs);
+  if (const std::vector<Said> said = all_said(world, other); !said.empty())
+    throw InputError({},
+                     fmt::format("rank {} was given other input than rank 0: {}", said.front().rank, said.front().text),
+                     "the same command, options and files for all ranks");
 }
 
 }  // namespace
@@ -68,11 +62,8 @@ void together(Transport& world, const std::function<void(Inputs& inputs)>& work)
   } catch (const InputError& error) {
     trouble = error.what();  // one line: see visible()
   }
-  std::vector<std::vector<std::string>> ranks;
-  for (const std::string& text : gather_texts(world, fmt::format("{}\n{}\n", trouble, fmt::join(inputs.lines(), "\n"))))
-    ranks.push_back(lines_of(text));
-  refuse_trouble(ranks);
-  refuse_differences(ranks);
+  refuse_trouble(world, trouble);
+  refuse_differences(world, inputs.lines());
 }
 
 int on_ranks(const std::string& command, const std::function<int(Transport& world)>& work) {

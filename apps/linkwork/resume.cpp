@@ -38,7 +38,7 @@ Checkpoint shared_checkpoint(const std::string& file, Transport& world) {
   together(world, [&](Inputs&) {
     if (world.rank() == 0) text = read_checkpoint_file(file);
   });
-  if (world.size() > 1) text = gather_texts(world, text).front();
+  text = said_by_first(world, text);
   return parse_checkpoint(text, file);
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,7 @@
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/mpi_world.h"
+#include "linkwork/transport/rank_tree.h"
 
 namespace linkwork::bench {
 namespace {
@@ -46,33 +48,65 @@ AssemblyPlan short_chain(int cells, double tree) {
   return plan;
 }
 
-/// The same with as many modules as wanted, three at least, made when they are needed.
+/// The same with as many modules as wanted, three at least, made when they are asked for.
+class Chain final : public AssemblySource {
+ public:
+  Chain(std::shared_ptr<const AssemblyPlan> base, int modules) : base_(std::move(base)), modules_(modules) {}
+
+  int module_count() const override { return modules_; }
+
+  AssemblyOutline outline() const override {
+    AssemblyOutline outline;
+    for (int m = 0; m < modules_; ++m) {
+      const ModulePlan& like = base_->modules[like_of(m)];
+      outline.weights.push_back(like.weight);
+      outline.port_counts.push_back(like.port_count);
+      outline.nest.modules.push_back(m);
+      if (m > 0) outline.connections.push_back(ends_of(m - 1));
+    }
+    return outline;
+  }
+
+  ModulePlan module(int number) const override {
+    const std::size_t like = like_of(number);
+    const double x = number * base_->modules[1].start[0];  // each begins further on by a module's length
+    ModulePlan module = {.name = fmt::format("segment{}", number + 1), .weight = base_->modules[like].weight, .make = {}};
+    module.port_count = base_->modules[like].port_count;
+    module.make = [base = base_, like, x](const std::vector<double>&) {
+      std::vector<double> start = base->modules[like].start;
+      start[0] = x;
+      return base->modules[like].make(start);
+    };
+    return module;
+  }
+
+  Connection connection(int number) const override {  // the hook to the ground is the first module's own
+    Connection connection = base_->connections[number == 0 ? 0 : 1];
+    connection.name = fmt::format("hinge{}", number + 2);
+    connection.a = ends_of(number)[0];
+    connection.b = ends_of(number)[1];
+    return connection;
+  }
+
+ private:
+  std::size_t like_of(int module) const { return module == 0 ? 0 : module == modules_ - 1 ? 2 : 1; }
+  std::array<PortRef, 2> ends_of(int connection) const {
+    return {PortRef{connection, base_->connections[connection == 0 ? 0 : 1].a.port},
+            PortRef{connection + 1, base_->connections[like_of(connection + 1) - 1].b.port}};
+  }
+
+  std::shared_ptr<const AssemblyPlan> base_;
+  int modules_;
+};
+
 AssemblyPlan chain(int modules, int cells, double tree) {
   const auto base = std::make_shared<const AssemblyPlan>(short_chain(cells, tree));
-  const double length = base->modules[1].start[0];  // of a module, by which the next begins further on
   AssemblyPlan plan;
   plan.name = base->name;
   plan.settings = base->settings;
   plan.length = base->length * modules / 3;
   plan.settings.constraint_tolerance *= plan.length / base->length;
-  for (int m = 0; m < modules; ++m) {
-    const std::size_t like = m == 0 ? 0 : m == modules - 1 ? 2 : 1;
-    ModulePlan module = {.name = fmt::format("segment{}", m + 1), .weight = base->modules[like].weight, .make = {}};
-    module.port_count = base->modules[like].port_count;
-    module.make = [base, like, x = m * length](const std::vector<double>&) {
-      std::vector<double> start = base->modules[like].start;
-      start[0] = x;
-      return base->modules[like].make(start);
-    };
-    plan.modules.push_back(std::move(module));
-    plan.nest.modules.push_back(m);
-    if (m == 0) continue;  // the hook to the ground is its own
-    Connection connection = base->connections[m == 1 ? 0 : 1];
-    connection.name = fmt::format("hinge{}", m + 1);
-    connection.a.module = m - 1;
-    connection.b = {m, base->connections[like - 1].b.port};
-    plan.connections.push_back(std::move(connection));
-  }
+  plan.source = std::make_shared<Chain>(base, modules);
   return plan;
 }
 
@@ -122,17 +156,12 @@ int run(int modules, int cells, int steps, double tree) {
     times.push_back(seconds() - start);
   }
   const MeteredTransport::Traffic& after = workshop.transport().traffic();
-  std::vector<double> traffic(2 * static_cast<std::size_t>(transport.size()), 0.0);
-  std::vector<int> ends;
-  for (int r = 1; r <= transport.size(); ++r) ends.push_back(2 * r);
-  traffic[2 * static_cast<std::size_t>(transport.rank())] = static_cast<double>(after.messages - before.messages) / steps;
-  traffic[2 * static_cast<std::size_t>(transport.rank()) + 1] = (after.bytes - before.bytes) / steps;
-  transport.gather(traffic, ends);
+  std::array<double, 2> most{static_cast<double>(after.messages - before.messages) / steps, (after.bytes - before.bytes) / steps};
+  combine(transport, most, [](std::span<double> into, std::span<const double> from) {
+    for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+  });
   const double memory = megabytes_in_use();  // of all ranks, if they are simulated
   if (transport.rank() != 0) return 0;
-  double messages = 0.0, bytes = 0.0;
-  for (std::size_t k = 0; k < traffic.size(); k += 2)
-    messages = std::max(messages, traffic[k]), bytes = std::max(bytes, traffic[k + 1]);
   std::ranges::sort(times);
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -143,8 +172,8 @@ int run(int modules, int cells, int steps, double tree) {
                                {"scheme", workshop.groups().scheme == Scheme::kTree ? "tree" : "one exchange"},
                                {"us_per_step", 1e6 * times[times.size() / 2]},
                                {"us_per_step_least", 1e6 * times.front()},
-                               {"messages", messages},
-                               {"bytes", bytes},
+                               {"messages", most[0]},
+                               {"bytes", most[1]},
                                {"memory_mb_per_rank", memory / transport.size()},
                                {"peak_mb", 1e-3 * static_cast<double>(usage.ru_maxrss)},
                                {"planning_s", planned / transport.size()}};  // simulated ranks plan one after the other

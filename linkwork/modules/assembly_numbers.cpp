@@ -8,7 +8,7 @@ namespace linkwork {
 
 AssemblyNumbers::AssemblyNumbers(Workshop& workshop)
     : workshop_(workshop),
-      by_leaf_(workshop.leaves().size(), 0.0),
+      by_leaf_(static_cast<std::size_t>(workshop.leaf_count()), 0.0),
       by_rank_(static_cast<std::size_t>(workshop.transport().size()), 0.0) {
   int own = 0;
   for (WorkingModule& at : workshop.modules()) {

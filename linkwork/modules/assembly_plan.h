@@ -8,6 +8,7 @@
 
 #include "linkwork/model/remote_modules.h"
 #include "linkwork/model/spec.h"
+#include "linkwork/modules/assembly_outline.h"
 #include "linkwork/modules/connection.h"
 #include "linkwork/modules/coupling.h"
 #include "linkwork/modules/group_tree.h"
@@ -52,15 +53,23 @@ struct AssemblyPlan {
   /// couplings, do.
   int keeps_whole_below = 64;
 
+  /// Set where modules and connections are too many to be listed above: they are made when they are asked for.
+  std::shared_ptr<const AssemblySource> source = nullptr;
+  /// Lists them after all.
+  void list_all();
+
   /// Pairs of modules with something between them.
-  std::vector<std::pair<int, int>> joined() const;
+  std::vector<std::pair<int, int>> joined() const { return outline_of(*this).joined(); }
 
   /// Modules are numbered as they were in the whole plan.
-  int module_count() const { return is_whole() ? static_cast<int>(modules.size()) : whole_count_; }
+  int module_count() const {
+    if (!is_whole()) return whole_count_;
+    return source ? source->module_count() : static_cast<int>(modules.size());
+  }
   bool is_whole() const { return whole_count_ < 0; }
   const ModulePlan& module(int number) const;
-  /// Forgets the others.
-  void keep_modules(std::vector<int> numbers);
+  /// Keeps these modules and connections, and forgets the others.
+  void keep(std::vector<int> its_modules, const std::vector<int>& its_connections);
 
  private:
   std::vector<int> kept_;  // numbers of the modules that are left, in rising order

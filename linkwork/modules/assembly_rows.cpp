@@ -44,7 +44,7 @@ AssemblyRows::AssemblyRows(Workshop& workshop, Glue& glue) {
       trouble = error.what();
     }
   }
-  trouble = gather_texts(workshop.transport(), trouble).front();
+  trouble = said_by_first(workshop.transport(), trouble);
   if (!trouble.empty()) throw InputError({}, trouble);
 }
 

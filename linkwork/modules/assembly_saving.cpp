@@ -67,8 +67,7 @@ bool AssemblySystem::accepts(const SavedRun& saved) {
     fits = fits && saved.parts[at(plan_.module_count()) + k].memory.size() == coupling.memory().size();
   });
   fits = fits && (!watch_ || watch_->accepts(saved.switching, saved.parts.back().memory));
-  const std::vector<std::string> answers = gather_texts(transport_, fits ? "" : "no");
-  return std::ranges::all_of(answers, [](const std::string& answer) { return answer.empty(); });
+  return all_said(transport_, fits ? "" : "no").empty();
 }
 
 Status AssemblySystem::restore(const SavedRun& saved, Moment& at, VecX<double>& rates) {

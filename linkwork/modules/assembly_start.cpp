@@ -134,7 +134,7 @@ void start_together(AssemblyPlan& plan, const Spec& spec, Transport& transport) 
       trouble = error.what();
     }
   }
-  if (transport.size() > 1) trouble = gather_texts(transport, trouble).front();
+  trouble = said_by_first(transport, trouble);
   if (!trouble.empty()) throw InputError({}, trouble);
   std::size_t size = 0;
   for (const JointSpec& joint : spec.joints) {

@@ -16,6 +16,7 @@
 #include "linkwork/modules/glues/catalog.h"
 #include "linkwork/modules/own_part.h"
 #include "linkwork/modules/scheme.h"
+#include "linkwork/transport/rank_tree.h"
 #include "linkwork/transport/text.h"
 
 namespace linkwork {
@@ -28,9 +29,9 @@ constexpr double kVeryWeak = 1e-7, kWeaker = 1e-3;
 /// Steps whose iterations are kept for the summary.
 constexpr std::size_t kMostHistory = 1000;
 
-Placement placed_by_weight(const AssemblyPlan& plan, const std::vector<int>& leaves, int ranks) {
+Placement placed_by_weight(const std::vector<double>& weights, const std::vector<int>& leaves, int ranks) {
   std::vector<double> cost;
-  for (const int module : leaves) cost.push_back(plan.modules[at(module)].weight);
+  for (const int module : leaves) cost.push_back(weights[at(module)]);
   return place(cost, ranks);
 }
 
@@ -103,13 +104,11 @@ void AssemblySystem::check_watch() {
   std::string closed;
   for (const WorkingModule& module : workshop_->modules())
     if (module.module->switched() == nullptr) closed += module.name + "\n";
-  for (const std::string& text : gather_texts(transport_, closed))
-    if (!text.empty())
-      throw InputError(
-          {},
-          fmt::format("the model has events, contacts, friction or jumps, and the module '{}' cannot be told of them",
-                      lines_of(text).front()),
-          "modules that are model files");
+  if (const std::vector<Said> said = all_said(transport_, closed); !said.empty())
+    throw InputError({},
+                     fmt::format("the model has events, contacts, friction or jumps, and the module '{}' cannot be told of them",
+                                 lines_of(said.front().text).front()),
+                     "modules that are model files");
 }
 
 void AssemblySystem::choose_integrator() {
@@ -147,8 +146,8 @@ void AssemblySystem::check_modules() {
         (entry_.traits.needs_gliding && !module.module->glides()))
       closed += module.name + "\n";
   std::vector<std::string> names;
-  for (const std::string& text : gather_texts(workshop_->transport(), closed))
-    for (std::string& name : lines_of(text)) names.push_back(std::move(name));
+  for (const Said& said : all_said(workshop_->transport(), closed))
+    for (std::string& name : lines_of(said.text)) names.push_back(std::move(name));
   check_metric();
   if (!names.empty())
     throw InputError(plan_.settings.glue.place,
@@ -163,23 +162,17 @@ void AssemblySystem::check_metric() {
   std::string closed;
   for (const WorkingModule& module : workshop_->modules())
     if (!module.module->measure_changes(false, plan_.length)) closed += module.name + "\n";
-  for (const std::string& text : gather_texts(workshop_->transport(), closed))
-    if (!text.empty())
-      throw InputError(plan_.settings.stabilization.place,
-                       fmt::format("stabilization '{}' measures changes by coordinates, and the module '{}' only by its masses",
-                                   plan_.settings.stabilization.name, lines_of(text).front()),
-                       "the option mass=1");
+  if (const std::vector<Said> said = all_said(workshop_->transport(), closed); !said.empty())
+    throw InputError(plan_.settings.stabilization.place,
+                     fmt::format("stabilization '{}' measures changes by coordinates, and the module '{}' only by its masses",
+                                 plan_.settings.stabilization.name, lines_of(said.front().text).front()),
+                     "the option mass=1");
 }
 
 /// Where modules and groups are. With many ranks each keeps its own part of the plan, before it hears of others: then there is no
 /// time at which all of them have the whole.
 void AssemblySystem::plan_modules() {
-  for (std::size_t c = 0; c < plan_.connections.size(); ++c) plan_.connections[c].number = static_cast<int>(c);
   const auto option = [&](const char* name, double otherwise) { return options_.contains(name) ? options_.at(name) : otherwise; };
-  std::vector<double> weights;
-  for (const ModulePlan& module : plan_.modules) weights.push_back(module.weight);
-  const GroupTree tree = make_group_tree(plan_.nest, weights, plan_.joined(), option("nesting", 1.0) == 0.0);
-  leaves_ = tree.leaves();
   const double tree_levels = option("tree", -1.0);  // -1: whatever costs least
   const bool by_part = entry_.traits.needs_own_part_only && plan_.couplings.empty() && !plan_.watched && !plan_.starts_at_ports &&
                        is_plain() && tree_levels != 0.0 && transport_.size() >= plan_.keeps_whole_below;
@@ -188,22 +181,37 @@ void AssemblySystem::plan_modules() {
     if (tree_levels > 0.0) return Way{Scheme::kTree, static_cast<int>(std::ceil(tree_levels))};
     return cheapest_way(transport_, plan_.module_count(), by_part);
   };
+  const bool balanced_only = option("nesting", 1.0) == 0.0;
   if (by_part) {
-    const Placement placement = placed_by_weight(plan_, leaves_, transport_.size());
-    const int rank = transport_.rank();
-    groups_ = plan_groups(plan_, tree, placement, rank, way());
-    keep_own_part(plan_, groups_, {leaves_.begin() + placement.begin(rank), leaves_.begin() + placement.end(rank)});
-    make_modules(placement);
+    make_modules(keep_part(way(), balanced_only));
     return;
   }
+  plan_.list_all();
+  for (std::size_t c = 0; c < plan_.connections.size(); ++c) plan_.connections[c].number = static_cast<int>(c);
+  const AssemblyOutline outline = outline_of(plan_);
+  const GroupTree tree = make_group_tree(outline.nest, outline.weights, outline.joined(), balanced_only);
+  leaves_ = tree.leaves();
   place_modules();
-  groups_ = plan_groups(plan_, tree, workshop_->placement(), transport_.rank(), way());
+  groups_ = plan_groups(outline, tree, workshop_->placement(), transport_.rank(), way());
+}
+
+/// The outline of all modules and the tree are gone when it returns; no other rank is waited for meanwhile.
+Placement AssemblySystem::keep_part(const Way& way, bool balanced_only) {
+  const AssemblyOutline outline = outline_of(plan_);
+  const GroupTree tree = make_group_tree(outline.nest, outline.weights, outline.joined(), balanced_only);
+  const std::vector<int> leaves = tree.leaves();
+  Placement placement = placed_by_weight(outline.weights, leaves, transport_.size());
+  const int rank = transport_.rank();
+  groups_ = plan_groups(outline, tree, placement, rank, way);
+  leaves_.assign(leaves.begin() + placement.begin(rank), leaves.begin() + placement.end(rank));
+  keep_own_part(plan_, groups_, leaves_);
+  return placement;
 }
 
 /// First by weight, then by what modules are measured to cost, if that promises much.
 void AssemblySystem::place_modules() {
   constexpr double kMuchBetter = 0.95;
-  make_modules(placed_by_weight(plan_, leaves_, transport_.size()));
+  make_modules(placed_by_weight(outline_of(plan_).weights, leaves_, transport_.size()));
   if (transport_.size() == 1) return;
   const std::vector<double> cost = measured_costs(*workshop_, start_);
   Placement better = place(cost, transport_.size());
@@ -221,8 +229,7 @@ void AssemblySystem::make_modules(const Placement& placement) {
   } catch (const InputError& error) {
     trouble = error.what();
   }
-  for (const std::string& text : gather_texts(transport_, trouble))
-    if (!text.empty()) throw InputError({}, text);
+  if (const std::vector<Said> said = all_said(transport_, trouble); !said.empty()) throw InputError({}, said.front().text);
   start_.resize(workshop_->modules().size());
   for (std::size_t i = 0; i < start_.size(); ++i) workshop_->modules()[i].module->start(start_[i]);
   x_ = rates_ = normalized_ = start_;
@@ -363,10 +370,8 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
   for (WorkingModule& module : workshop_->modules()) module.module->accept_step(remarks);
   hold(at, rates);
   for_each_coupling([](std::size_t, Coupling& coupling) { coupling.accept_step(); });
-  std::string contradiction;
-  for (const std::string& text : gather_texts(workshop_->transport(), glue_->contradiction()))
-    if (!text.empty()) contradiction = text;
-  if (!contradiction.empty()) return {contradiction};
+  if (const std::vector<Said> said = all_said(workshop_->transport(), glue_->contradiction()); !said.empty())
+    return {said.back().text};
   if (!summary.redundant.empty())
     summary.notes.push_back(
         fmt::format("{} of the constraints follow from others: {}", summary.redundant.size(), listed(summary.redundant)));
@@ -374,22 +379,16 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
 }
 
 void AssemblySystem::find_rank(Summary& summary) {
-  int inner_rank = 0, dof = 0;
-  std::string redundant;  // names, each after the place where it belongs
-  std::vector<double> ranks(2 * at(transport_.size()), 0.0);
-  std::vector<int> ends;
-  for (int rank = 0; rank < transport_.size(); ++rank) ends.push_back(2 * (rank + 1));
+  std::string redundant;        // names, each after the place where it belongs
+  std::array<double, 2> sums{};  // rank and freedoms of the modules
   const int connection_rank = glue_->connection_rank();
-  double* const own = &ranks[2 * at(transport_.rank())];
   for (const WorkingModule& module : workshop_->modules()) {
-    own[0] += module.module->rank();
-    own[1] += module.module->dof();
+    sums[0] += module.module->rank();
+    sums[1] += module.module->dof();
     for (const std::string& name : module.module->redundant())
       redundant += fmt::format("0 {} {}\n", workshop_->leaf_of(module.index), name);
   }
-  workshop_->transport().gather(ranks, ends);
-  for (std::size_t i = 0; i < ranks.size(); i += 2)
-    inner_rank += static_cast<int>(ranks[i]), dof += static_cast<int>(ranks[i + 1]);
+  add_whole_numbers(workshop_->transport(), sums);
   for (const int c : groups_.connections) {
     const Connection& connection = plan_.connections[at(c)];
     for (std::size_t r = 0; r < at(connection.row_count()); ++r)
@@ -401,7 +400,7 @@ void AssemblySystem::find_rank(Summary& summary) {
       if (coupling.dependent()[at(r)]) redundant += fmt::format("2 {} {}\n", k, coupling.row_name(r));
   });
   std::vector<std::tuple<int, int, std::string>> names;
-  for (const std::string& text : gather_texts(workshop_->transport(), redundant))
+  for (const std::string& text : collect_texts(workshop_->transport(), redundant))
     for (const std::string& line : lines_of(text)) {
       const std::size_t first = line.find(' '), second = line.find(' ', first + 1);
       names.emplace_back(std::stoi(line), std::stoi(line.substr(first)), line.substr(second + 1));
@@ -410,8 +409,8 @@ void AssemblySystem::find_rank(Summary& summary) {
     return std::pair(std::get<0>(a), std::get<1>(a)) < std::pair(std::get<0>(b), std::get<1>(b));
   });
   for (auto& [kind, number, name] : names) summary.redundant.push_back(std::move(name));
-  summary.rank = inner_rank + connection_rank;
-  summary.dof = dof - connection_rank;
+  summary.rank = static_cast<int>(sums[0]) + connection_rank;
+  summary.dof = static_cast<int>(sums[1]) - connection_rank;
 }
 
 void AssemblySystem::remember_ranks() {
@@ -474,14 +473,14 @@ Status AssemblySystem::record(double t, const std::string& objection, std::vecto
   return glue_->check(false);
 }
 
-Status AssemblySystem::hear(const std::string& objection) { return {gather_texts(workshop_->transport(), objection).front()}; }
+Status AssemblySystem::hear(const std::string& objection) { return {said_by_first(workshop_->transport(), objection)}; }
 
 void AssemblySystem::gather(Remarks& remarks) {
   std::string own;
   for (const auto& [t, about, text] : remarks.all()) own += fmt::format("{}\n{}\n{}\n", t, about, text);
   std::vector<Remarks::Remark> all;
-  for (const std::string& text : gather_texts(workshop_->transport(), own)) {
-    const std::vector<std::string> lines = lines_of(text);
+  for (const Said& said : all_said(workshop_->transport(), own)) {
+    const std::vector<std::string> lines = lines_of(said.text);
     for (std::size_t i = 0; i + 2 < lines.size(); i += 3) all.push_back({std::stod(lines[i]), lines[i + 1], lines[i + 2]});
   }
   std::ranges::stable_sort(all, {}, &Remarks::Remark::t);
@@ -493,8 +492,7 @@ void AssemblySystem::gather(Remarks& remarks) {
 std::string AssemblySystem::lost() {
   if (!plan_.starts_at_ports) return {};
   std::string all;
-  for (const std::string& text : gather_texts(transport_, workshop_->lost()))
-    if (!text.empty()) all += (all.empty() ? "" : "; ") + text;
+  for (const Said& said : all_said(transport_, workshop_->lost())) all += (all.empty() ? "" : "; ") + said.text;
   return all;
 }
 
@@ -504,20 +502,16 @@ std::string AssemblySystem::lost() {
 bool AssemblySystem::all_go_on(const std::function<bool()>& go_on) {
   constexpr long kMostSteps = 4096;
   constexpr std::chrono::milliseconds kUsual(100);
-  const int ranks = transport_.size();
-  if (ranks == 1) return go_on();
+  if (transport_.size() == 1) return go_on();
   if (--next_question_ > 0) return true;
   const auto now = std::chrono::steady_clock::now();
   if (now - asked_ > 2 * kUsual) question_interval_ = std::max(1L, question_interval_ / 2);
   if (now - asked_ < kUsual / 2) question_interval_ = std::min(kMostSteps, 2 * question_interval_);
   asked_ = now;
-  std::vector<double> answers(at(ranks), 0.0);
-  std::vector<int> ends;
-  for (int rank = 0; rank < ranks; ++rank) ends.push_back(rank + 1);
-  answers[at(transport_.rank())] = go_on() ? static_cast<double>(question_interval_) : 0.0;
-  transport_.gather(answers, ends);
-  next_question_ = static_cast<long>(answers[0]);
-  return std::ranges::find(answers, 0.0) == answers.end();
+  std::array<double, 2> answer{is_first_rank() ? static_cast<double>(question_interval_) : 0.0, go_on() ? 0.0 : 1.0};
+  add_whole_numbers(transport_, answer);
+  next_question_ = static_cast<long>(answer[0]);
+  return answer[1] == 0.0;  // nobody wants to stop
 }
 
 /// What is done there is no matter of the glue.
@@ -562,22 +556,10 @@ void AssemblySystem::finish(Summary& summary, double seconds) {
   account.mean_iterations /= static_cast<double>(std::max(1L, summary.steps));
   account.green = entry_.traits.exposes;
   account.numbers_exposed = glue_->numbers_exposed();
-  constexpr std::size_t kNumbers = 4;
-  std::vector<double> times(kNumbers * at(ranks), 0.0);
-  std::vector<int> ends;
-  for (int rank = 0; rank < ranks; ++rank) ends.push_back(static_cast<int>(kNumbers) * (rank + 1));
-  double* const own = &times[kNumbers * at(workshop_->rank())];
-  own[0] = traffic.seconds;
-  own[1] = module_seconds_before_ + workshop_->seconds_in_modules();
-  own[2] = seconds_outside_;
-  own[3] = static_cast<double>(round_trips_before_ + workshop_->round_trips());
-  workshop_->transport().gather(times, ends);
-  double waiting = 0.0, modules = 0.0, outside = 0.0;
-  double round_trips = 0.0;
-  for (std::size_t r = 0; r < kNumbers * at(ranks); r += kNumbers) {
-    waiting += times[r], modules += times[r + 1], outside += times[r + 2];
-    round_trips += times[r + 3];
-  }
+  std::array<double, 4> sums{traffic.seconds, module_seconds_before_ + workshop_->seconds_in_modules(), seconds_outside_,
+                             static_cast<double>(round_trips_before_ + workshop_->round_trips())};
+  combine(workshop_->transport(), sums, add_each);  // in whatever order: they are times
+  const auto [waiting, modules, outside, round_trips] = sums;
   if (round_trips > 0.0)
     summary.notes.push_back(fmt::format("{:.0f} round trips to other hosts, {:.3g} per step", round_trips, round_trips / steps));
   // While one of them is outside, the others wait for it.

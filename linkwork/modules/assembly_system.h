@@ -93,6 +93,7 @@ class AssemblySystem : public MovingSystem, public SettlingSystem, private Diffe
   void choose_integrator();
   void plan_modules();
   void place_modules();
+  Placement keep_part(const Way& way, bool balanced_only);
   void check_modules();
   void check_metric();
   void check_watch();
@@ -108,6 +109,7 @@ class AssemblySystem : public MovingSystem, public SettlingSystem, private Diffe
   void hold(const Moment& at, const VecX<double>& rates);
   /// Moves modules that know nothing of one another so that their joints are closed.
   Status close_start(Moment& at, Summary& summary);
+  /// The names of rows that follow from others are for the first rank.
   void find_rank(Summary& summary);
   std::size_t part_count() const;  // that are saved
   void keep_account();

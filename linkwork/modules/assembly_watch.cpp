@@ -59,7 +59,7 @@ struct AssemblyWatch::Whole {
 AssemblyWatch::AssemblyWatch(AssemblySystem& system, const Model* whole) : system_(system) {
   if (whole != nullptr) whole_ = std::make_unique<Whole>(*whole);
   Transport& transport = system_.workshop().transport();
-  modes_ = std::make_unique<SharedModes>(gather_texts(transport, whole ? SharedModes::names_in(*whole) : "").front());
+  modes_ = std::make_unique<SharedModes>(said_by_first(transport, whole ? SharedModes::names_in(*whole) : ""));
   std::array<double, 2> has{};
   if (whole) has = {whole->switch_count > 0 || !whole->events.empty() ? 1.0 : 0.0, whole->frictions.empty() ? 0.0 : 1.0};
   transport.broadcast(has, 0);
@@ -189,9 +189,9 @@ Status AssemblyWatch::decide(Moment& at, VecX<double>& rates, Act act) {
     change = {after.v != before.v ? 1.0 : 0.0, after.q != before.q ? 1.0 : 0.0, after.work - before.work};
     stopped_by_ = whole_->watch.stopped_by();
   }
-  trouble = gather_texts(transport, trouble).front();
+  trouble = said_by_first(transport, trouble);
   if (!trouble.empty()) return {trouble};
-  stopped_by_ = gather_texts(transport, stopped_by_).front();
+  stopped_by_ = said_by_first(transport, stopped_by_);
   transport.broadcast(change, 0);
   share_modes();
   system_.glue().modes_changed();
@@ -298,7 +298,7 @@ void AssemblyWatch::hold(bool on) {
 }
 
 std::string AssemblyWatch::busiest(double since) const {
-  return gather_texts(system_.workshop().transport(), whole_ ? whole_->watch.busiest(since) : "").front();
+  return said_by_first(system_.workshop().transport(), whole_ ? whole_->watch.busiest(since) : "");
 }
 
 void AssemblyWatch::set_input(const std::string& name, std::optional<double> value) {

@@ -32,7 +32,7 @@ Status Glue::step(double, double, const States&, const States&, States&) {
 
 /// In the order of leaves.
 PairOfSums Glue::add_up(std::span<const PairOfSums> own) {
-  added_up_.assign(2 * workshop_.leaves().size(), 0.0);
+  added_up_.assign(2 * at(workshop_.leaf_count()), 0.0);
   added_up_ends_.clear();
   for (const int end : workshop_.placement().ends) added_up_ends_.push_back(2 * end);
   double* to = added_up_.data() + 2 * workshop_.placement().begin(workshop_.rank());

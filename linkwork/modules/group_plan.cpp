@@ -1,9 +1,7 @@
 #include "linkwork/modules/group_plan.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -16,13 +14,13 @@ namespace {
 /// The tree with what its nodes have to do, all of it: only needed while plans are made.
 class Outline {
  public:
-  Outline(const AssemblyPlan& plan, const GroupTree& tree)
-      : tree_(tree), nodes_(tree.nodes.size()), leaf_node_(plan.modules.size()) {
-    int leaves = 0;
+  Outline(const AssemblyOutline& assembly, const GroupTree& tree)
+      : assembly_(assembly), tree_(tree), nodes_(tree.nodes.size()), leaf_node_(assembly.port_counts.size()) {
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const GroupNode& node = tree.nodes[n];
       if (node.module >= 0) {
-        nodes_[n].first_leaf = nodes_[n].last_leaf = leaves++;
+        nodes_[n].first_leaf = nodes_[n].last_leaf = static_cast<int>(leaves_.size());
+        leaves_.push_back(node.module);
         leaf_node_[at(node.module)] = static_cast<int>(n);
         continue;
       }
@@ -30,43 +28,35 @@ class Outline {
       nodes_[n].last_leaf = nodes_[at(node.children.back())].last_leaf;
       for (const int child : node.children) nodes_[at(child)].parent = static_cast<int>(n);
     }
-    first_port_.assign(plan.modules.size() + 1, 0);
-    for (std::size_t m = 0; m < plan.modules.size(); ++m) first_port_[m + 1] = first_port_[m] + at(plan.modules[m].port_count);
+    first_port_.push_back(0);
+    for (const int ports : assembly.port_counts) first_port_.push_back(first_port_.back() + at(ports));
     last_use_.assign(first_port_.back(), -1);
-    take_all(
-        plan.connections,
-        [](const Connection& c) {
-          return std::array{c.a, c.b};
-        },
-        &Node::connections);
-    take_all(
-        plan.springs,
-        [](const SpringLink& s) {
-          return std::array{s.a, s.b};
-        },
-        &Node::springs);
-    take_all(
-        plan.couplings, [](const CouplingPlan& k) { return std::span(k.ports); }, &Node::couplings);
-    for (std::size_t n = 0; n < nodes_.size(); ++n) keep_ports(plan, static_cast<int>(n));
+    connections = nodes_with(assembly.connections);
+    springs = nodes_with(assembly.springs);
+    couplings = nodes_with(assembly.couplings);
   }
 
   struct Node {
     int parent = -1, first_leaf = 0, last_leaf = 0;
-    std::vector<int> connections, springs, couplings;
-    std::vector<PortRef> kept;  // ports that are joined further up
   };
   const std::vector<Node>& nodes() const { return nodes_; }
+  std::vector<int> connections, springs, couplings;  // the node in which each is eliminated: the first that has all its modules
 
   /// Ports that are joined in a node or further up.
-  std::vector<PortRef> ports(const AssemblyPlan& plan, int node) const {
+  std::vector<PortRef> ports(int node) const {
     std::vector<PortRef> ports;
     const GroupNode& its = tree_.nodes[at(node)];
-    if (its.module >= 0)
-      for (int p = 0; p < plan.modules[at(its.module)].port_count; ++p) ports.push_back({its.module, p});
-    for (const int child : its.children) {
-      const std::vector<PortRef>& kept = nodes_[at(child)].kept;
-      ports.insert(ports.end(), kept.begin(), kept.end());
-    }
+    for (int p = 0; its.module >= 0 && p < assembly_.port_counts[at(its.module)]; ++p) ports.push_back({its.module, p});
+    for (const int child : its.children)
+      for (const PortRef& port : kept(child)) ports.push_back(port);
+    return ports;
+  }
+  /// Those that are joined further up.
+  std::vector<PortRef> kept(int node) const {
+    std::vector<PortRef> ports;
+    for (int leaf = nodes_[at(node)].first_leaf; leaf <= nodes_[at(node)].last_leaf; ++leaf)
+      for (int p = 0; p < assembly_.port_counts[at(leaves_[at(leaf)])]; ++p)
+        if (const PortRef port{leaves_[at(leaf)], p}; is_kept(node, port)) ports.push_back(port);
     return ports;
   }
   bool is_kept(int node, const PortRef& port) const { return last_use_[place_of(port)] > node; }
@@ -74,7 +64,18 @@ class Outline {
  private:
   std::size_t place_of(const PortRef& port) const { return first_port_[at(port.module)] + at(port.port); }
 
-  /// The first node that has all modules of some ports.
+  template <class Things>
+  std::vector<int> nodes_with(const Things& things) {
+    std::vector<int> nodes;
+    nodes.reserve(things.size());
+    for (const auto& ports : things) {
+      const int node = nodes.emplace_back(node_with(ports));
+      for (const PortRef& port : ports)
+        if (!port.is_ground()) last_use_[place_of(port)] = std::max(last_use_[place_of(port)], node);
+    }
+    return nodes;
+  }
+
   template <class Ports>
   int node_with(const Ports& ports) const {
     int first = static_cast<int>(leaf_node_.size()), last = -1, node = 0;
@@ -88,25 +89,10 @@ class Outline {
     return node;
   }
 
-  template <class Things, class PortsOf>
-  void take_all(const Things& things, PortsOf ports_of, std::vector<int> Node::*list) {
-    for (std::size_t i = 0; i < things.size(); ++i) {
-      const auto ports = ports_of(things[i]);
-      const int node = node_with(ports);
-      (nodes_[at(node)].*list).push_back(static_cast<int>(i));
-      for (const PortRef& port : ports)
-        if (!port.is_ground()) last_use_[place_of(port)] = std::max(last_use_[place_of(port)], node);
-    }
-  }
-
-  void keep_ports(const AssemblyPlan& plan, int node) {
-    for (const PortRef& port : ports(plan, node))
-      if (is_kept(node, port)) nodes_[at(node)].kept.push_back(port);
-  }
-
+  const AssemblyOutline& assembly_;
   const GroupTree& tree_;
   std::vector<Node> nodes_;
-  std::vector<int> leaf_node_;  // by module
+  std::vector<int> leaves_, leaf_node_;  // modules in their order, and the node of each module
   std::vector<std::size_t> first_port_;
   std::vector<int> last_use_;  // by port: the highest node it is joined in
 };
@@ -118,13 +104,13 @@ int message_size(std::size_t ports) {
   return static_cast<int>(ports) * 18 + 2 * six + six * (six + 1) / 2;
 }
 
-GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Placement& placement, int rank, const Way& way) {
-  const Outline outline(plan, tree);
+GroupPlan plan_groups(const AssemblyOutline& assembly, const GroupTree& tree, const Placement& placement, int rank,
+                      const Way& way) {
+  const Outline outline(assembly, tree);
   const auto& nodes = outline.nodes();
   GroupPlan result;
   result.scheme = way.scheme;
-  result.coupling_ranks.resize(plan.couplings.size());
-  for (const ModulePlan& module : plan.modules) result.numbers_exposed += message_size(at(module.port_count));
+  for (const int ports : assembly.port_counts) result.numbers_exposed += message_size(at(ports));
 
   // Ranks have neighbouring leaves: those of one rank are an interval of nodes, but for groups that span ranks.
   std::vector<std::pair<int, int>> ranks(nodes.size());
@@ -151,38 +137,39 @@ GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Pla
   }
   std::vector<int> place(nodes.size(), -1);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
-    const Outline::Node& node = nodes[n];
-    for (const int k : node.couplings) result.coupling_ranks[at(k)] = solver[n];
-    if (solver[n] == rank) {
-      result.connections.insert(result.connections.end(), node.connections.begin(), node.connections.end());
-      result.springs.insert(result.springs.end(), node.springs.begin(), node.springs.end());
-    }
     if (!needed[n]) continue;
     place[n] = static_cast<int>(result.groups.size());
     PlannedGroup& group = result.groups.emplace_back();
     group.number = static_cast<int>(n);
-    group.parent = node.parent;
-    group.parent_rank = node.parent < 0 ? -1 : solver[at(node.parent)];
+    group.parent = nodes[n].parent;
+    group.parent_rank = group.parent < 0 ? -1 : solver[at(group.parent)];
     std::tie(group.first_rank, group.last_rank) = ranks[n];
     group.rank = solver[n];
     group.solved = solved[n] != 0;
     if (!group.solved) {
-      group.ports = node.kept;
-      group.kept.resize(node.kept.size());
+      group.ports = outline.kept(group.number);
+      group.kept.resize(group.ports.size());
       std::iota(group.kept.begin(), group.kept.end(), 0);
       continue;
     }
     group.module = tree.nodes[n].module;
     for (const int child : tree.nodes[n].children) group.children.push_back(place[at(child)]);
-    group.ports = outline.ports(plan, group.number);
+    group.ports = outline.ports(group.number);
     for (std::size_t p = 0; p < group.ports.size(); ++p)
       if (outline.is_kept(group.number, group.ports[p])) group.kept.push_back(static_cast<int>(p));
-    group.connections = node.connections;
-    group.springs = node.springs;
-    group.couplings = node.couplings;
   }
-  std::ranges::sort(result.connections);
-  std::ranges::sort(result.springs);
+  // What is eliminated where, and what this rank tells of.
+  const auto hand_out = [&](const std::vector<int>& node_of, std::vector<int> PlannedGroup::*list, std::vector<int>* told) {
+    for (std::size_t i = 0; i < node_of.size(); ++i) {
+      const std::size_t node = at(node_of[i]);
+      if (told != nullptr && solver[node] == rank) told->push_back(static_cast<int>(i));
+      if (solved[node]) (result.groups[at(place[node])].*list).push_back(static_cast<int>(i));
+    }
+  };
+  hand_out(outline.connections, &PlannedGroup::connections, &result.connections);
+  hand_out(outline.springs, &PlannedGroup::springs, &result.springs);
+  hand_out(outline.couplings, &PlannedGroup::couplings, nullptr);
+  for (const int node : outline.couplings) result.coupling_ranks.push_back(solver[at(node)]);
   return result;
 }
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "linkwork/modules/assembly_plan.h"
+#include "linkwork/modules/assembly_outline.h"
 #include "linkwork/modules/placement.h"
 
 namespace linkwork {
@@ -49,7 +49,8 @@ struct GroupPlan {
 };
 
 /// In O(n log n).
-GroupPlan plan_groups(const AssemblyPlan& plan, const GroupTree& tree, const Placement& placement, int rank, const Way& way);
+GroupPlan plan_groups(const AssemblyOutline& assembly, const GroupTree& tree, const Placement& placement, int rank,
+                      const Way& way);
 
 /// Numbers that tell of the motion and the response of this many ports.
 int message_size(std::size_t ports);

@@ -1,15 +1,34 @@
 #pragma once
 
+#include <array>
+#include <utility>
 #include <vector>
 
 #include "linkwork/modules/connection.h"
 
 namespace linkwork {
 
-/// A module, or a group of modules and groups.
+/// A module, or a group of two members, each a module or a group.
 struct GroupNode {
-  int module = -1;            // of a leaf
-  std::vector<int> children;  // of a group
+  /// None, or two.
+  class Children {
+   public:
+    Children() = default;
+    Children(int first, int second) : both_{first, second} {}
+
+    const int* begin() const { return both_.data(); }
+    const int* end() const { return both_.data() + (empty() ? 0 : 2); }
+    bool empty() const { return both_[0] < 0; }
+    int operator[](std::size_t i) const { return both_[i]; }
+    int front() const { return both_[0]; }
+    int back() const { return both_[1]; }
+
+   private:
+    std::array<int, 2> both_{-1, -1};
+  };
+
+  int module = -1;    // of a leaf
+  Children children;  // of a group
 };
 
 /// The order in which the joints between modules are eliminated: first those within the innermost groups. Children stand before

@@ -30,6 +30,7 @@ void Hierarchy::make_group(const PlannedGroup& its_plan) {
   const AssemblyPlan& plan = workshop_.plan();
   Group& group = groups_.emplace_back(its_plan);
   if (!its_plan.solved) return;
+  if (its_plan.module >= 0) group.at_work = workshop_.place_of(its_plan.module);
   const auto position = [&](const PortRef& port) {
     if (port.is_ground()) return -1;
     return static_cast<int>(std::ranges::find(its_plan.ports, port) - its_plan.ports.begin());
@@ -98,7 +99,7 @@ Status Hierarchy::up_from_answers(double t, Level level) {
 /// Stacks what the members offer.
 void Hierarchy::take_children(Group& group) {
   if (group.plan.module >= 0) {
-    const WorkingModule& from = workshop_.module(group.plan.module);
+    const WorkingModule& from = workshop_.modules()[group.at_work];
     std::ranges::copy(from.motion, group.motion.begin());
     group.D.triangularView<Eigen::Lower>() = from.response.D;
     group.D.triangularView<Eigen::StrictlyUpper>() = from.response.D.transpose();  // symmetric to the last bit, as in messages
@@ -295,7 +296,7 @@ void Hierarchy::find_forces(Group& group) {
     }
   }
   if (group.plan.module >= 0) {
-    workshop_.module(group.plan.module).Q = group.F;
+    workshop_.modules()[group.at_work].Q = group.F;
     return;
   }
   Eigen::Index first = 0;

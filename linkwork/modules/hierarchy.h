@@ -94,6 +94,7 @@ class Hierarchy {
     explicit Group(const PlannedGroup& its_plan);
 
     const PlannedGroup& plan;
+    std::size_t at_work = 0;                 // of a leaf: the place of its module in the workshop
     std::vector<int> first_mate, last_mate;  // by port: the ports that answer to forces on it, those of the same member
     std::vector<Joint> joints;
     std::vector<Link> links;

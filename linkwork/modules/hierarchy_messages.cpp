@@ -223,8 +223,7 @@ void Hierarchy::tell_idle_ranks(std::span<double> numbers) {
 
 void Hierarchy::add_members(Group& group, std::span<const PairOfSums> own) const {
   group.sums = {};
-  if (group.plan.module >= 0)
-    group.sums = own[at(workshop_.leaf_of(group.plan.module) - workshop_.placement().begin(workshop_.rank()))];
+  if (group.plan.module >= 0) group.sums = own[group.at_work];
   for (const int child : group.plan.children)
     for (std::size_t k = 0; k < group.sums.size(); ++k) group.sums[k] += groups_[at(child)].sums[k];
 }

@@ -6,34 +6,36 @@
 
 namespace linkwork {
 
-std::vector<std::pair<int, int>> AssemblyPlan::joined() const {
-  std::vector<std::pair<int, int>> pairs;
-  const auto add = [&](const PortRef& a, const PortRef& b) {
-    if (!a.is_ground() && !b.is_ground()) pairs.emplace_back(a.module, b.module);
-  };
-  for (const Connection& connection : connections) add(connection.a, connection.b);
-  for (const SpringLink& spring : springs) add(spring.a, spring.b);
-  for (const CouplingPlan& coupling : couplings)
-    for (std::size_t a = 0; a < coupling.ports.size(); ++a)
-      for (std::size_t b = 0; b < a; ++b)
-        if (coupling.ports[a].module != coupling.ports[b].module) add(coupling.ports[b], coupling.ports[a]);
-  return pairs;
-}
-
 const ModulePlan& AssemblyPlan::module(int number) const {
   if (is_whole()) return modules.at(at(number));
   const auto found = std::ranges::lower_bound(kept_, number);
   return modules[static_cast<std::size_t>(found - kept_.begin())];
 }
 
-void AssemblyPlan::keep_modules(std::vector<int> numbers) {
-  std::ranges::sort(numbers);
+void AssemblyPlan::list_all() {
+  if (!source) return;
+  for (int m = 0; m < source->module_count(); ++m) modules.push_back(source->module(m));
+  const AssemblyOutline outline = source->outline();
+  for (std::size_t c = 0; c < outline.connections.size(); ++c) connections.push_back(source->connection(static_cast<int>(c)));
+  nest = outline.nest;
+  source = nullptr;
+}
+
+void AssemblyPlan::keep(std::vector<int> its_modules, const std::vector<int>& its_connections) {
+  std::ranges::sort(its_modules);
+  whole_count_ = module_count();
   std::vector<ModulePlan> left;
-  for (const int number : numbers) left.push_back(std::move(modules[at(number)]));
-  whole_count_ = static_cast<int>(modules.size());
+  for (const int m : its_modules) left.push_back(source ? source->module(m) : std::move(modules[at(m)]));
+  std::vector<Connection> joints;
+  for (const int c : its_connections) {
+    joints.push_back(source ? source->connection(c) : std::move(connections[at(c)]));
+    joints.back().number = c;
+  }
   modules = std::move(left);
-  kept_ = std::move(numbers);
+  connections = std::move(joints);
+  kept_ = std::move(its_modules);
   nest = {};
+  source = nullptr;
 }
 
 void keep_own_part(AssemblyPlan& plan, GroupPlan& groups, const std::vector<int>& own_modules) {
@@ -45,10 +47,7 @@ void keep_own_part(AssemblyPlan& plan, GroupPlan& groups, const std::vector<int>
   };
   for (PlannedGroup& group : groups.groups) renumber(group.connections);
   renumber(groups.connections);
-  std::vector<Connection> connections;
-  for (const int c : used) connections.push_back(std::move(plan.connections[at(c)]));
-  plan.connections = std::move(connections);
-  plan.keep_modules(own_modules);
+  plan.keep(own_modules, used);
 }
 
 }  // namespace linkwork

@@ -25,19 +25,21 @@ Workshop::Workshop(const AssemblyPlan& plan, const std::vector<int>& leaves, con
       leaves_(leaves),
       groups_(groups),
       placement_(std::move(placement)),
-      transport_(transport),
-      leaf_of_(leaves.size()) {
-  for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
-    leaf_of_[static_cast<std::size_t>(leaves[leaf])] = static_cast<int>(leaf);
+      transport_(transport) {
+  const int first = plan.is_whole() ? 0 : placement_.begin(rank());
+  for (std::size_t i = 0; i < leaves.size(); ++i) leaf_of_.emplace_back(leaves[i], first + static_cast<int>(i));
+  std::ranges::sort(leaf_of_);
+  modules_.reserve(static_cast<std::size_t>(placement_.end(rank()) - placement_.begin(rank())));
   for (int leaf = placement_.begin(rank()); leaf < placement_.end(rank()); ++leaf) {
-    const int index = leaves[static_cast<std::size_t>(leaf)];
+    const int index = leaves[static_cast<std::size_t>(leaf - first)];
     modules_.emplace_back(index, plan.module(index));
     if (modules_.back().module->is_elsewhere()) elsewhere_.push_back(modules_.size() - 1);
   }
 }
 
-WorkingModule& Workshop::module(int index) {
-  return modules_[static_cast<std::size_t>(leaf_of(index) - placement_.begin(rank()))];
+int Workshop::leaf_of(int module) const {
+  if (plan_.is_whole()) return leaf_of_[static_cast<std::size_t>(module)].second;
+  return std::ranges::lower_bound(leaf_of_, module, {}, &std::pair<int, int>::first)->second;
 }
 
 void Workshop::report(const WorkingModule& module, const std::string& trouble) {
@@ -50,14 +52,14 @@ void Workshop::report(const std::string& who, const std::string& trouble) {
 
 std::string Workshop::everyones_trouble() {
   std::string all;
-  for (const std::string& text : gather_texts(transport_, trouble_))
-    if (!text.empty()) all += (all.empty() ? "" : "; ") + text;
+  for (const Said& said : all_said(transport_, trouble_)) all += (all.empty() ? "" : "; ") + said.text;
   return all;
 }
 
 std::string Workshop::everyones_name(int module) {
-  const bool here = rank_of(module) == rank();
-  return gather_texts(transport_, here ? this->module(module).name : "")[static_cast<std::size_t>(rank_of(module))];
+  const auto here = std::ranges::find(modules_, module, &WorkingModule::index);
+  const std::vector<Said> said = all_said(transport_, here == modules_.end() ? "" : here->name);
+  return said.empty() ? "" : said.front().text;
 }
 
 template <class Ask>
@@ -113,7 +115,7 @@ void Workshop::advance(Level level, States& out) {
 
 std::vector<double> measured_costs(Workshop& workshop, const States& x) {
   constexpr int kRepetitions = 5;
-  std::vector<double> cost(workshop.leaves().size(), 0.0);
+  std::vector<double> cost(static_cast<std::size_t>(workshop.leaf_count()), 0.0);
   const int first = workshop.placement().begin(workshop.rank());
   for (std::size_t i = 0; i < workshop.modules().size(); ++i) {
     WorkingModule& at = workshop.modules()[i];

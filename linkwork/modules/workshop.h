@@ -35,7 +35,8 @@ struct WorkingModule {
 /// the same order.
 class Workshop {
  public:
-  /// `leaves`: the modules in the order in which they are given to ranks. What is given by reference must last as long.
+  /// `leaves`: the modules in the order in which they are given to ranks; of a plan that is not whole, only those of this rank.
+  /// What is given by reference must last as long.
   Workshop(const AssemblyPlan& plan, const std::vector<int>& leaves, const GroupPlan& groups, Placement placement,
            Transport& transport);
 
@@ -45,15 +46,18 @@ class Workshop {
   const Placement& placement() const { return placement_; }
   MeteredTransport& transport() { return transport_; }
   int rank() const { return transport_.rank(); }
-  int rank_of(int module) const { return placement_.rank_of(leaf_of_[static_cast<std::size_t>(module)]); }
-  int leaf_of(int module) const { return leaf_of_[static_cast<std::size_t>(module)]; }
+  /// Of modules that the plan has.
+  int rank_of(int module) const { return placement_.rank_of(leaf_of(module)); }
+  int leaf_of(int module) const;
+  int leaf_count() const { return placement_.ends.back(); }  // all ranks together
 
   /// How many ranks have modules: the first ones.
-  int busy_ranks() const { return placement_.rank_of(static_cast<int>(leaves_.size()) - 1) + 1; }
+  int busy_ranks() const { return placement_.rank_of(leaf_count() - 1) + 1; }
 
   std::vector<WorkingModule>& modules() { return modules_; }
   /// The module of the plan; it must be one of this rank's.
-  WorkingModule& module(int index);
+  WorkingModule& module(int index) { return modules_[place_of(index)]; }
+  std::size_t place_of(int index) const { return static_cast<std::size_t>(leaf_of(index) - placement_.begin(rank())); }
 
   /// The three questions, to all modules of this rank. Trouble of one of them is named, and kept until it is told to all.
   /// `level`: of the response that will be asked for.
@@ -95,7 +99,7 @@ class Workshop {
   const GroupPlan& groups_;
   Placement placement_;
   MeteredTransport transport_;
-  std::vector<int> leaf_of_;
+  std::vector<std::pair<int, int>> leaf_of_;  // by module, in rising order of those that the plan has
   std::vector<WorkingModule> modules_;
   std::vector<std::size_t> elsewhere_;  // of modules_
   double t_ = 0.0;

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <sstream>
 
+#include "linkwork/transport/rank_tree.h"
+
 namespace linkwork {
 
 namespace {
@@ -17,52 +19,81 @@ std::vector<double> packed(const std::string& text) {
   return numbers;
 }
 
-/// Lengths of all ranks' texts, and where their numbers end.
-std::vector<double> gather_lengths(Transport& transport, std::size_t own, std::vector<int>& ends) {
-  std::vector<double> lengths(static_cast<std::size_t>(transport.size()), 0.0);
-  ends.clear();
-  for (int r = 0; r < transport.size(); ++r) ends.push_back(r + 1);
-  lengths[static_cast<std::size_t>(transport.rank())] = static_cast<double>(own);
-  transport.gather(lengths, ends);
-  int end = 0;
-  for (std::size_t r = 0; r < lengths.size(); ++r)
-    ends[r] = end += static_cast<int>(numbers_of(static_cast<std::size_t>(lengths[r])));
-  return lengths;
+std::string unpacked(const double* from, std::size_t size) {
+  std::string text(size, '\0');
+  if (size > 0) std::memcpy(text.data(), from, size);
+  return text;
 }
 
-std::vector<std::string> unpacked(const std::vector<double>& data, const std::vector<double>& lengths) {
-  std::vector<std::string> texts;
-  const double* from = data.data();
-  for (const double length : lengths) {
-    std::string text(static_cast<std::size_t>(length), '\0');
-    if (!text.empty()) std::memcpy(text.data(), from, text.size());
-    from += numbers_of(text.size());
-    texts.push_back(std::move(text));
-  }
-  return texts;
+/// A text goes as its length, and then itself, if it is not empty.
+void send_text(Transport& transport, const std::string& text, int to) {
+  const auto size = static_cast<double>(text.size());
+  transport.send({&size, 1}, to, 0);
+  if (!text.empty()) transport.send(packed(text), to, 0);
+}
+
+std::string receive_text(Transport& transport, int from) {
+  double size = 0.0;
+  transport.receive({&size, 1}, from, 0);
+  std::vector<double> numbers(numbers_of(static_cast<std::size_t>(size)));
+  if (!numbers.empty()) transport.receive(numbers, from, 0);
+  return unpacked(numbers.data(), static_cast<std::size_t>(size));
+}
+
+void tell_all(Transport& transport, std::string& text) {
+  go_down_ranks(
+      transport, [&](int rank) { text = receive_text(transport, rank); }, [&](int rank) { send_text(transport, text, rank); });
 }
 
 }  // namespace
 
+std::vector<Said> all_said(Transport& transport, const std::string& own) {
+  std::string all;  // of each: "rank length\n", and the text
+  if (!own.empty()) all = std::to_string(transport.rank()) + " " + std::to_string(own.size()) + "\n" + own;
+  go_up_ranks(
+      transport, [&](int rank) { all += receive_text(transport, rank); }, [&](int rank) { send_text(transport, all, rank); });
+  tell_all(transport, all);
+  std::vector<Said> said;
+  for (std::size_t from = 0; from < all.size();) {
+    const std::size_t space = all.find(' ', from), line = all.find('\n', space);
+    const std::size_t size = std::stoul(all.substr(space + 1, line - space));
+    said.push_back({std::stoi(all.substr(from, space - from)), all.substr(line + 1, size)});
+    from = line + 1 + size;
+  }
+  return said;
+}
+
+std::string said_by_first(Transport& transport, const std::string& own) {
+  std::string text = own;
+  tell_all(transport, text);
+  return text;
+}
+
 std::vector<std::string> gather_texts(Transport& transport, const std::string& own) {
-  std::vector<int> ends;
-  const std::vector<double> lengths = gather_lengths(transport, own.size(), ends);
-  if (ends.back() == 0) return std::vector<std::string>(lengths.size());
-  std::vector<double> data(static_cast<std::size_t>(ends.back()), 0.0);
-  const std::vector<double> numbers = packed(own);
-  const int begin = ends[static_cast<std::size_t>(transport.rank())] - static_cast<int>(numbers.size());
-  std::ranges::copy(numbers, data.begin() + begin);
-  transport.gather(data, ends);
-  return unpacked(data, lengths);
+  std::vector<std::string> texts(static_cast<std::size_t>(transport.size()));
+  for (Said& said : all_said(transport, own)) texts[static_cast<std::size_t>(said.rank)] = std::move(said.text);
+  return texts;
 }
 
 std::vector<std::string> collect_texts(Transport& transport, const std::string& own) {
+  const bool is_first = transport.rank() == 0;
+  const auto ranks = is_first ? static_cast<std::size_t>(transport.size()) : 0;
   std::vector<int> ends;
-  const std::vector<double> lengths = gather_lengths(transport, own.size(), ends);
-  std::vector<double> data(transport.rank() == 0 ? static_cast<std::size_t>(ends.back()) : 0);
+  for (std::size_t r = 1; r <= ranks; ++r) ends.push_back(static_cast<int>(r));
+  std::vector<double> lengths(ranks);
+  const auto length = static_cast<double>(own.size());
+  transport.collect({&length, 1}, lengths, ends);
+  int end = 0;
+  for (std::size_t r = 0; r < ranks; ++r) ends[r] = end += static_cast<int>(numbers_of(static_cast<std::size_t>(lengths[r])));
+  std::vector<double> data(static_cast<std::size_t>(end));
   transport.collect(packed(own), data, ends);
-  if (transport.rank() != 0) return {};
-  return unpacked(data, lengths);
+  std::vector<std::string> texts;
+  const double* from = data.data();
+  for (const double size : lengths) {
+    texts.push_back(unpacked(from, static_cast<std::size_t>(size)));
+    from += numbers_of(texts.back().size());
+  }
+  return texts;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

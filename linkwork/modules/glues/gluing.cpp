@@ -168,7 +168,7 @@ class GluingGlue : public HierarchicalGlue {
     if (has_tangents_) return *has_tangents_;
     bool all = true;
     for (const WorkingModule& own : workshop_.modules()) all = all && own.module->equations() != nullptr;
-    for (const std::string& text : gather_texts(workshop_.transport(), all ? "" : "no")) all = all && text.empty();
+    all = all_said(workshop_.transport(), all ? "" : "no").empty();
     has_tangents_ = all;
     return all;
   }

@@ -157,7 +157,7 @@ void use_remote_modules(AssemblyPlan& plan, const Spec& spec, Transport& transpo
       trouble = error.what();
     }
   }
-  if (transport.size() > 1) trouble = gather_texts(transport, trouble).front();
+  trouble = said_by_first(transport, trouble);
   if (!trouble.empty()) throw InputError({}, trouble);
   std::vector<double> numbers{mass, length, local, plan.watched ? 1.0 : 0.0};
   transport.broadcast(numbers, 0);
