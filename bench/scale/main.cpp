@@ -1,8 +1,10 @@
 // One run of a chain of modules on the ranks of a simulated cluster: what a step takes, in the cluster's time, what it sends, and
 // how much memory a rank has. Prints a line of JSON. Every rank makes only its own modules, and none has the whole.
 //
-//   linkwork_bench_scale MODULES CELLS STEPS [TREE]     3 CELLS + 1 bodies in a module; the glue's option 'tree', else its
-//   default
+//   linkwork_bench_scale MODULES CELLS STEPS [TREE [SLOWNESS ...]]
+//
+// 3 CELLS + 1 bodies in a module; the glue's option 'tree', -1: its default; a line for processors like this one, or for each of
+// the given ones, which take so many times as long.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -125,8 +127,22 @@ double seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-int run(int modules, int cells, int steps, double tree) {
-  constexpr int kRehearsals = 12;
+/// The time that a step takes, in seconds of the cluster: of the first rank, which waits for the others in every step.
+std::vector<double> timed_steps(RehearsedTransport& transport, Simulation& simulation, int steps, double slowness) {
+  std::vector<double> times;
+  for (int k = 0; k < steps; ++k) {
+    transport.wait_for_all();
+    const double start = seconds();
+    if (!transport.perform(slowness, [&] { return simulation.step(); })) return {};
+    times.push_back(seconds() - start);
+  }
+  std::ranges::sort(times);
+  return times;
+}
+
+int run(int modules, int cells, int steps, double tree, const std::vector<double>& slownesses) {
+  constexpr int kFewRanks = 64, kRehearsals = 12, kMoreRehearsals = 40;
+  const double empty = megabytes_in_use();  // the simulator, and the program
   MpiWorld world;
   RehearsedTransport transport(world.transport());
   const auto begun = std::chrono::steady_clock::now();  // of this machine
@@ -143,42 +159,39 @@ int run(int modules, int cells, int steps, double tree) {
   Moment from = system.begin(), to = from;
   VecX<double> rates, next_rates;
   if (!equations.evaluate(from, rates).ok()) return 1;
-  transport.rehearse(kRehearsals, [&] {
+  transport.rehearse(transport.size() > kFewRanks ? kRehearsals : kMoreRehearsals, [&] {
     integrator->step(equations, from, rates, kStep, to);
     equations.evaluate(to, next_rates);
   });
 
-  const MeteredTransport::Traffic before = workshop.transport().traffic();
-  std::vector<double> times;  // of the first rank, which waits for the others in every step
-  for (int k = 0; k < steps; ++k) {
-    const double start = seconds();
-    if (!transport.perform([&] { return simulation.step(); })) return 1;
-    times.push_back(seconds() - start);
+  for (const double slowness : slownesses) {
+    const MeteredTransport::Traffic before = workshop.transport().traffic();
+    const std::vector<double> times = timed_steps(transport, simulation, steps, slowness);
+    if (times.empty()) return 1;
+    const MeteredTransport::Traffic& after = workshop.transport().traffic();
+    std::array<double, 2> most{static_cast<double>(after.messages - before.messages) / steps, (after.bytes - before.bytes) / steps};
+    combine(transport, most, [](std::span<double> into, std::span<const double> from) {
+      for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+    });
+    if (transport.rank() != 0) continue;
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    const nlohmann::json json = {{"ranks", transport.size()},
+                                 {"modules", modules},
+                                 {"bodies", modules * (3 * cells + 1)},
+                                 {"steps", steps},
+                                 {"slowness", slowness},
+                                 {"scheme", workshop.groups().scheme == Scheme::kTree ? "tree" : "one exchange"},
+                                 {"us_per_step", 1e6 * times[times.size() / 2]},
+                                 {"us_per_step_least", 1e6 * times.front()},
+                                 {"messages", most[0]},
+                                 {"bytes", most[1]},
+                                 {"memory_mb_per_rank", (megabytes_in_use() - empty) / transport.size()},
+                                 {"peak_mb", 1e-3 * static_cast<double>(usage.ru_maxrss)},
+                                 {"planning_s", planned / transport.size()}};  // simulated ranks plan one after the other
+    std::printf("%s\n", json.dump().c_str());
+    std::fflush(stdout);
   }
-  const MeteredTransport::Traffic& after = workshop.transport().traffic();
-  std::array<double, 2> most{static_cast<double>(after.messages - before.messages) / steps, (after.bytes - before.bytes) / steps};
-  combine(transport, most, [](std::span<double> into, std::span<const double> from) {
-    for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
-  });
-  const double memory = megabytes_in_use();  // of all ranks, if they are simulated
-  if (transport.rank() != 0) return 0;
-  std::ranges::sort(times);
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const nlohmann::json json = {{"ranks", transport.size()},
-                               {"modules", modules},
-                               {"bodies", modules * (3 * cells + 1)},
-                               {"steps", steps},
-                               {"scheme", workshop.groups().scheme == Scheme::kTree ? "tree" : "one exchange"},
-                               {"us_per_step", 1e6 * times[times.size() / 2]},
-                               {"us_per_step_least", 1e6 * times.front()},
-                               {"messages", most[0]},
-                               {"bytes", most[1]},
-                               {"memory_mb_per_rank", memory / transport.size()},
-                               {"peak_mb", 1e-3 * static_cast<double>(usage.ru_maxrss)},
-                               {"planning_s", planned / transport.size()}};  // simulated ranks plan one after the other
-  std::printf("%s\n", json.dump().c_str());
-  std::fflush(stdout);
   return 0;
 }
 
@@ -187,8 +200,12 @@ int run(int modules, int cells, int steps, double tree) {
 
 int main(int argc, char** argv) {
   if (argc < 4 || std::atoi(argv[1]) < 3) {
-    std::fputs("usage: linkwork_bench_scale MODULES CELLS STEPS [TREE], with three modules or more\n", stderr);
+    std::fputs("usage: linkwork_bench_scale MODULES CELLS STEPS [TREE [SLOWNESS ...]], with three modules or more\n", stderr);
     return 2;
   }
-  return linkwork::bench::run(std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? std::atof(argv[4]) : -1.0);
+  std::vector<double> slownesses;
+  for (int i = 5; i < argc; ++i) slownesses.push_back(std::atof(argv[i]));
+  if (slownesses.empty()) slownesses.push_back(1.0);
+  return linkwork::bench::run(std::atoi(argv[1]), std::atoi(argv[2]), std::atoi(argv[3]), argc > 4 ? std::atof(argv[4]) : -1.0,
+                              slownesses);
 }

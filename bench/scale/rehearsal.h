@@ -37,6 +37,11 @@ class RehearsedTransport final : public Transport {
   void receive(std::span<double> data, int from, int channel) override {
     pass(data, [&] { inner_.receive(data, from, channel); });
   }
+  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+    std::vector<std::span<double>> received;
+    for (const Incoming& letter : in) received.push_back(letter.data);
+    pass_all(received, [&] { inner_.exchange(out, in); });
+  }
   void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) override {
     pass(all, [&] { inner_.collect(own, all, ends); });
   }
@@ -57,10 +62,11 @@ class RehearsedTransport final : public Transport {
     inner_.wait_for_all();
   }
 
-  /// Calls work(), which takes the time that was found.
+  /// Calls work(), which takes the time that was found, so many times.
   template <class Work>
-  auto perform(Work work) {
+  auto perform(double slowness, Work work) {
     part_ = Part::kPerform;
+    slowness_ = slowness;
     begin();
     auto result = work();
     note();
@@ -82,25 +88,35 @@ class RehearsedTransport final : public Transport {
     const double spent = std::chrono::duration<double>(Clock::now() - since_).count();
     if (part_ == Part::kListen) costs_.push_back(std::numeric_limits<double>::infinity());
     if (part_ == Part::kRehearse && place_ < costs_.size()) costs_[place_] = std::min(costs_[place_], spent);
-    if (part_ == Part::kPerform) smpi_execute(costs_[place_ % costs_.size()]);  // more of them than were rehearsed: as those
+    if (part_ == Part::kPerform) smpi_execute(slowness_ * costs_[place_ % costs_.size()]);  // more of them than were rehearsed: as those
     ++place_;
   }
 
   template <class Message>
   void pass(std::span<double> received, Message message) {
+    pass_all({&received, 1}, message);
+  }
+  template <class Message>
+  void pass_all(std::span<const std::span<double>> received, Message message) {
     if (part_ == Part::kNone) return message();
     note();
     if (part_ == Part::kRehearse) {
-      std::ranges::copy(letters_.at(place_ - 1), received.begin());
+      auto from = letters_.at(place_ - 1).begin();
+      for (const std::span<double>& part : received)
+        for (double& number : part) number = *from++;
     } else {
       message();
-      if (part_ == Part::kListen) letters_.emplace_back(received.begin(), received.end());
+      if (part_ == Part::kListen) {
+        letters_.emplace_back();
+        for (const std::span<double>& part : received) letters_.back().insert(letters_.back().end(), part.begin(), part.end());
+      }
     }
     since_ = Clock::now();
   }
 
   Transport& inner_;
   Part part_ = Part::kNone;
+  double slowness_ = 1.0;
   std::size_t place_ = 0;
   Clock::time_point since_;
   std::vector<std::vector<double>> letters_;  // by message: what came with it

@@ -114,23 +114,30 @@ GroupPlan plan_groups(const AssemblyOutline& assembly, const GroupTree& tree, co
 
   // Ranks have neighbouring leaves: those of one rank are an interval of nodes, but for groups that span ranks.
   std::vector<std::pair<int, int>> ranks(nodes.size());
-  std::vector<int> height(nodes.size(), 0);  // above groups that a rank has alone
+  // Above groups that a rank has alone: swaps, if each is followed by what the same ranks can solve then.
+  std::vector<int> height(nodes.size(), 0);
   for (std::size_t n = 0; n < nodes.size(); ++n) {
     const GroupNode& node = tree.nodes[n];
     ranks[n] = node.module >= 0 ? std::pair(placement.rank_of(nodes[n].first_leaf), placement.rank_of(nodes[n].first_leaf))
                                 : std::pair(ranks[at(node.children.front())].first, ranks[at(node.children.back())].second);
     if (ranks[n].first == ranks[n].second) continue;
-    for (const int child : node.children) height[n] = std::max(height[n], height[at(child)] + 1);
+    for (const int child : node.children) height[n] = std::max(height[n], height[at(child)] + (ranks[at(child)] == ranks[n] ? 0 : 1));
   }
-  // Levels are gathered in layers: whoever solves the top of a layer solves what is below it there.
+  // Levels are gathered in layers: whoever has a part in the top of a layer solves what is below it there.
   const auto layer = [&](std::size_t n) { return height[n] == 0 ? -1 : (height[n] - 1) / way.levels; };
-  std::vector<int> solver(nodes.size());
+  // Of the ranks of a group one tells what became of it: a different one for each, as far as that can be.
+  const auto teller = [&](std::size_t n) {
+    const GroupNode& node = tree.nodes[n];
+    return node.module >= 0 ? ranks[n].first : ranks[at(node.children.front())].second;
+  };
+  std::vector<int> top(nodes.size());
   std::vector<char> solved(nodes.size(), 0), needed(nodes.size(), 0);
   for (std::size_t n = nodes.size(); n-- > 0;) {
     const int parent = nodes[n].parent;
-    const bool goes_with_parent = way.scheme == Scheme::kTree && height[n] > 0 && parent >= 0 && layer(at(parent)) == layer(n);
-    solver[n] = goes_with_parent ? solver[at(parent)] : ranks[n].first;
-    solved[n] = solver[n] == rank || (height[n] > 0 && way.scheme == Scheme::kOneExchange);
+    const bool goes_with_parent = height[n] > 0 && parent >= 0 && layer(at(parent)) == layer(n);
+    top[n] = goes_with_parent ? top[at(parent)] : static_cast<int>(n);
+    const auto [first, last] = ranks[at(top[n])];
+    solved[n] = (first <= rank && rank <= last) || (height[n] > 0 && way.scheme == Scheme::kOneExchange);
     if (!solved[n]) continue;
     needed[n] = 1;
     for (const int child : tree.nodes[n].children) needed[at(child)] = 1;
@@ -141,11 +148,11 @@ GroupPlan plan_groups(const AssemblyOutline& assembly, const GroupTree& tree, co
     place[n] = static_cast<int>(result.groups.size());
     PlannedGroup& group = result.groups.emplace_back();
     group.number = static_cast<int>(n);
-    group.parent = nodes[n].parent;
-    group.parent_rank = group.parent < 0 ? -1 : solver[at(group.parent)];
     std::tie(group.first_rank, group.last_rank) = ranks[n];
-    group.rank = solver[n];
+    group.layer = layer(n);
+    group.layer_top = top[n];
     group.solved = solved[n] != 0;
+    group.told = teller(n) == rank;
     if (!group.solved) {
       group.ports = outline.kept(group.number);
       group.kept.resize(group.ports.size());
@@ -162,14 +169,14 @@ GroupPlan plan_groups(const AssemblyOutline& assembly, const GroupTree& tree, co
   const auto hand_out = [&](const std::vector<int>& node_of, std::vector<int> PlannedGroup::*list, std::vector<int>* told) {
     for (std::size_t i = 0; i < node_of.size(); ++i) {
       const std::size_t node = at(node_of[i]);
-      if (told != nullptr && solver[node] == rank) told->push_back(static_cast<int>(i));
+      if (told != nullptr && teller(node) == rank) told->push_back(static_cast<int>(i));
       if (solved[node]) (result.groups[at(place[node])].*list).push_back(static_cast<int>(i));
     }
   };
   hand_out(outline.connections, &PlannedGroup::connections, &result.connections);
   hand_out(outline.springs, &PlannedGroup::springs, &result.springs);
   hand_out(outline.couplings, &PlannedGroup::couplings, nullptr);
-  for (const int node : outline.couplings) result.coupling_ranks.push_back(solver[at(node)]);
+  for (const int node : outline.couplings) result.coupling_ranks.push_back(teller(at(node)));
   return result;
 }
 

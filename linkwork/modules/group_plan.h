@@ -10,11 +10,11 @@ namespace linkwork {
 /// How ranks work on the groups that none of them has alone. Which is chosen does not change a bit of the result.
 enum class Scheme {
   kOneExchange,  // all get what the ranks' own groups offer, and each solves all groups that span ranks
-  kTree          // each group is solved by one rank; messages go up and down the tree
+  kTree          // ranks swap what their own groups offer with others, and so on up the tree; each solves those it has a part in
 };
 
-/// A scheme, and in that of the tree how many levels of groups that span ranks are solved by the same rank: messages then take
-/// fewer hops, and a rank solves more groups one after the other.
+/// A scheme, and in that of the tree how many levels of groups are solved after each swap: there are fewer swaps then, of more
+/// messages each, and a rank solves more groups one after the other.
 struct Way {
   Scheme scheme = Scheme::kOneExchange;
   int levels = 1;
@@ -25,13 +25,13 @@ struct Way {
 /// A group, before it is at work.
 struct PlannedGroup {
   int number = 0;             // in the tree
-  int parent = -1;            // its number; -1: it is the whole
-  int parent_rank = -1;       // who solves the parent, the first of them if there are several
   int module = -1;            // of a leaf
   std::vector<int> children;  // places in GroupPlan::groups
-  int first_rank = 0, last_rank = 0;
-  int rank = 0;                // who solves it, the first of them if there are several
+  int first_rank = 0, last_rank = 0;  // that have its modules
+  int layer = -1;              // of groups that span ranks: the swap, counted from the first one, after which it is solved
+  int layer_top = 0;           // number of the highest group above it, or itself, that is solved after the same swap
   bool solved = false;         // here; else what it offers comes by message
+  bool told = false;           // of in the output, by this rank
   std::vector<PortRef> ports;  // of the children that are joined here or further up; kept ones only, if not solved here
   std::vector<int> kept;       // places of those that are joined further up
   std::vector<int> connections, springs, couplings;  // that are eliminated here: places in the plan

@@ -21,7 +21,7 @@ Hierarchy::Hierarchy(Workshop& workshop)
   groups_.reserve(workshop.groups().groups.size());
   for (const PlannedGroup& plan : workshop.groups().groups) make_group(plan);
   if (is_tree())
-    list_actions();
+    list_swaps();
   else
     lay_out_message();
 }
@@ -88,7 +88,7 @@ Status Hierarchy::up_from_answers(double t, Level level) {
     weakest_ = std::min(weakest_, at_work.module->weakest());
   }
   for (Group& group : groups_)
-    if (!trouble_ && group.plan.solved && !group.plan.spans_ranks()) eliminate(group, level);
+    if (!trouble_ && group.plan.solved && !group.plan.spans_ranks()) eliminate(group, level), add_ranks(group);
   if (is_tree())
     go_through_tree(level);
   else
@@ -279,7 +279,7 @@ void Hierarchy::down() {
   inconsistent_ = nullptr;
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
     if (!group->plan.solved) continue;
-    if (!is_tree() || !group->plan.spans_ranks()) find_forces(*group);
+    find_forces(*group);
     find_results(*group);
   }
 }
@@ -308,7 +308,7 @@ void Hierarchy::find_forces(Group& group) {
 }
 
 void Hierarchy::find_results(Group& group) {
-  for (std::size_t j = 0; j < group.joints.size(); ++j) {
+  for (std::size_t j = 0; group.plan.told && j < group.joints.size(); ++j) {
     const Joint& joint = group.joints[j];
     const Connection& connection = workshop_.plan().connections[at(joint.connection)];
     ConnectionResult& result = results_[at(joint.connection)];

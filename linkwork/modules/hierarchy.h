@@ -30,10 +30,10 @@ using PairOfSums = std::array<double, 2>;
 ///
 /// Every rank works on the groups that lie on it entirely. What reaches beyond are D, R and motion of the ports of the highest
 /// such groups. With few ranks these are gathered once, and the few groups above are solved by every rank for itself: a single
-/// exchange, and none on the way down. With many, each group above is solved by one rank, which gets what its children offer and
-/// sends what the group offers to the rank of its parent; forces come down the same way: log2(p) messages one after the other, in
-/// each direction. Trouble, errors and rank are part of the same messages: the first rank, which has the top, sends down what it
-/// makes of them. Which rank solves a group does not change a bit of the result.
+/// exchange. With many, the ranks of each group above solve it, all of them for themselves: those that have the first of its
+/// children swap what it offers with those that have the other one, two by two. Every rank then knows the groups on its way to the
+/// top, after log2(p) swaps one after the other. Either way nothing is sent on the way down. Trouble and errors are part of
+/// the same messages. Which ranks solve a group does not change a bit of the result.
 class Hierarchy {
  public:
   explicit Hierarchy(Workshop& workshop);
@@ -51,7 +51,7 @@ class Hierarchy {
   PairOfSums add_up(std::span<const PairOfSums> own);
 
   const AssemblyErrors& errors() const { return errors_; }
-  /// By connection; filled in by down() on the ranks that solve its group.
+  /// By connection; filled in by down() on the rank that tells of it (GroupPlan).
   const std::vector<ConnectionResult>& results() const { return results_; }
   /// Of all rows between modules.
   int total_rank() const { return total_rank_; }
@@ -111,18 +111,26 @@ class Hierarchy {
     std::vector<char> dependent;
     Rank rank;
     std::vector<ConnectionRows> evaluated;
-    PairOfSums sums{};
+    PairOfSums sums{}, ranks{};  // the latter of the joints and of the modules in it
     MatX<double> D_up;
     VecX<double> R_up, scale_up, Q_up, F;
   };
 
-  /// What a rank does about a group that spans ranks, or is a child of one that does, in turn. On the way down each of them is
-  /// done the other way round, in reverse order.
-  struct Action {
-    enum class Kind { kReceive, kSolve, kSend } kind;
-    int group;
-    int rank;  // of the other
-    int when;  // the number of the group that spans ranks: all ranks go through these in the same order
+  /// What a rank does about the groups of a layer that span ranks: it tells what it knows of those below them, hears of the
+  /// others, and solves.
+  struct Swap {
+    struct Told {
+      int group;
+      std::vector<int> to;  // ranks
+    };
+    struct Heard {
+      int group;
+      int from;
+    };
+    int top;  // number of the highest group of the layer
+    std::vector<Told> told;
+    std::vector<Heard> heard;
+    std::vector<int> solved;
   };
 
   void make_group(const PlannedGroup& plan);
@@ -139,7 +147,9 @@ class Hierarchy {
   // Messages (hierarchy_messages.cpp).
   bool is_tree() const { return workshop_.groups().scheme == Scheme::kTree; }
   void lay_out_message();
-  void list_actions();
+  void list_swaps();
+  template <class Size, class Pack, class Unpack, class Solve>
+  void swap_through_tree(Size size, Pack pack, Unpack unpack, Solve solve);
   void begin_account();
   double* write_account(double* to) const;
   const double* add_account(const double* from);
@@ -151,12 +161,16 @@ class Hierarchy {
   void go_through_tree(Level level);
   void tell_idle_ranks(std::span<double> numbers);
   void add_members(Group& group, std::span<const PairOfSums> own) const;
+  void add_ranks(Group& group) const;
   PairOfSums add_up_after_one_exchange();
   PairOfSums add_up_through_tree();
 
   Workshop& workshop_;
   std::vector<Group> groups_;
-  std::vector<Action> actions_;  // of the scheme of the tree
+  std::vector<Swap> swaps_;  // of the scheme of the tree
+  std::vector<std::vector<double>> letters_;
+  std::vector<Transport::Outgoing> out_;
+  std::vector<Transport::Incoming> in_;
   std::vector<double> message_;
   std::vector<int> ends_;  // of the ranks' parts
   bool trouble_ = false;   // anywhere

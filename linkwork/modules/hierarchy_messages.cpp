@@ -1,6 +1,8 @@
-// The messages of Hierarchy: one exchange, or the way through the tree of groups.
+// The messages of Hierarchy: one exchange, or swaps on the way up the tree of groups.
 
 #include <algorithm>
+#include <array>
+#include <tuple>
 
 #include "linkwork/linalg/index.h"
 #include "linkwork/modules/hierarchy.h"
@@ -24,6 +26,8 @@ enum Told {
   kToldSize
 };
 
+constexpr std::size_t kPair = std::tuple_size_v<PairOfSums>;
+
 }  // namespace
 
 /// The highest groups of each rank stand in the message, rank by rank.
@@ -36,7 +40,7 @@ void Hierarchy::lay_out_message() {
   for (int rank = 0; rank < workshop_.transport().size(); ++rank) {
     size += kToldSize;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (!is_highest[g] || groups_[g].plan.rank != rank) continue;
+      if (!is_highest[g] || groups_[g].plan.first_rank != rank) continue;
       groups_[g].block = size;
       size += message_size(groups_[g].plan.kept.size());
     }
@@ -45,24 +49,38 @@ void Hierarchy::lay_out_message() {
   message_.assign(at(size), 0.0);
 }
 
-void Hierarchy::list_actions() {
-  using Kind = Action::Kind;
-  std::size_t longest = kToldSize;
+/// Whoever is not of a child's ranks hears of it from one of them, each from another one as far as there are enough.
+void Hierarchy::list_swaps() {
+  const int rank = workshop_.rank();
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const PlannedGroup& plan = groups_[g].plan;
-    const auto place = static_cast<int>(g);
-    if (plan.spans_ranks() && plan.solved) {
-      for (const int child : plan.children)
-        if (const PlannedGroup& its = groups_[at(child)].plan; !its.solved)
-          actions_.push_back({Kind::kReceive, child, its.rank, plan.number});
-      actions_.push_back({Kind::kSolve, place, workshop_.rank(), plan.number});
-    }
-    if (plan.solved && plan.parent >= 0 && plan.parent_rank != workshop_.rank())
-      actions_.push_back({Kind::kSend, place, plan.parent_rank, plan.parent});
-    longest = std::max(longest, at(kToldSize + message_size(plan.kept.size())));
+    if (!plan.spans_ranks() || !plan.solved) continue;
+    auto swap = std::ranges::find(swaps_, plan.layer_top, &Swap::top);
+    if (swap == swaps_.end()) swap = swaps_.insert(swap, {plan.layer_top, {}, {}, {}});
+    swap->solved.push_back(static_cast<int>(g));
   }
-  std::ranges::stable_sort(actions_, {}, &Action::when);
-  message_.assign(longest, 0.0);
+  std::ranges::sort(swaps_, {}, &Swap::top);
+  std::size_t most = 0;
+  for (Swap& swap : swaps_) {
+    const PlannedGroup& top = groups_[at(swap.solved.back())].plan;
+    for (const int solved : swap.solved)
+      for (const int child : groups_[at(solved)].plan.children) {
+        const PlannedGroup& its = groups_[at(child)].plan;
+        if (its.layer_top == swap.top) continue;
+        const int size = its.last_rank - its.first_rank + 1;
+        const auto teller = [&](int other) { return its.first_rank + (other - top.first_rank) % size; };
+        if (its.first_rank > rank || rank > its.last_rank) {
+          swap.heard.push_back({child, teller(rank)});
+          continue;
+        }
+        Swap::Told told{child, {}};
+        for (int other = top.first_rank; other <= top.last_rank; ++other)
+          if ((other < its.first_rank || its.last_rank < other) && teller(other) == rank) told.to.push_back(other);
+        if (!told.to.empty()) swap.told.push_back(std::move(told));
+      }
+    most = std::max(most, swap.told.size() + swap.heard.size());
+  }
+  letters_.resize(most);
 }
 
 // --- the account of trouble, errors and rank
@@ -174,41 +192,51 @@ void Hierarchy::exchange_once(Level level) {
 
 // --- the tree
 
-/// Up, and down again with the forces and the account of the whole, so that a rank is done with the groups that span ranks when
-/// it returns.
+/// A letter tells of a group: size(group), pack(group, to), unpack(group, from). Then solve(group).
+template <class Size, class Pack, class Unpack, class Solve>
+void Hierarchy::swap_through_tree(Size size, Pack pack, Unpack unpack, Solve solve) {
+  for (const Swap& swap : swaps_) {
+    out_.clear();
+    in_.clear();
+    auto letter = letters_.begin();
+    const auto next_letter = [&](const Group& group) -> std::vector<double>& {
+      letter->resize(size(group));
+      return *letter++;
+    };
+    for (const Swap::Told& told : swap.told) {
+      std::vector<double>& own = next_letter(groups_[at(told.group)]);
+      pack(groups_[at(told.group)], own.data());
+      for (const int to : told.to) out_.push_back({own, to, 0});
+    }
+    for (const Swap::Heard& heard : swap.heard) in_.push_back({next_letter(groups_[at(heard.group)]), heard.from, 0});
+    workshop_.transport().exchange(out_, in_);
+    for (std::size_t h = 0; h < in_.size(); ++h) unpack(groups_[at(swap.heard[h].group)], in_[h].data.data());
+    for (const int solved : swap.solved) solve(groups_[at(solved)]);
+  }
+}
+
 void Hierarchy::go_through_tree(Level level) {
-  using Kind = Action::Kind;
-  Transport& transport = workshop_.transport();
-  const auto numbers = [&](const double* end) { return static_cast<std::size_t>(end - message_.data()); };
-  for (const Action& action : actions_) {
-    Group& group = groups_[at(action.group)];
-    if (action.kind == Kind::kReceive) {
-      transport.receive({message_.data(), at(kToldSize + message_size(group.plan.kept.size()))}, action.rank, 0);
-      unpack(group, add_account(message_.data()));
-    } else if (action.kind == Kind::kSend) {
-      const double* const end = pack(group, write_account(message_.data()));
-      transport.send({message_.data(), numbers(end)}, action.rank, 0);
-      total_rank_ = inner_rank_ = 0;  // they have been counted
-    } else if (!trouble_) {
-      eliminate(group, level);
-    }
+  swap_through_tree(
+      [](const Group& group) { return kToldSize + kPair + at(message_size(group.plan.kept.size())); },
+      [&](const Group& group, double* to) { pack(group, std::ranges::copy(group.ranks, write_account(to)).out); },
+      [&](Group& group, const double* from) {
+        from = add_account(from);
+        std::copy_n(from, kPair, group.ranks.begin());
+        unpack(group, from + kPair);
+      },
+      [&](Group& group) {
+        if (trouble_) return;
+        eliminate(group, level);
+        add_ranks(group);
+      });
+  if (!groups_.empty()) {  // in the account some were counted by several ranks
+    total_rank_ = static_cast<int>(groups_.back().ranks[0]);
+    inner_rank_ = static_cast<int>(groups_.back().ranks[1]);
   }
-  for (auto action = actions_.rbegin(); action != actions_.rend(); ++action) {
-    Group& group = groups_[at(action->group)];
-    const auto forces = static_cast<std::size_t>(group.Q_up.size());
-    if (action->kind == Kind::kSend) {
-      transport.receive({message_.data(), kToldSize + forces}, action->rank, 0);
-      std::copy_n(read_account(message_.data()), forces, group.Q_up.data());
-    } else if (action->kind == Kind::kReceive) {
-      std::copy_n(group.Q_up.data(), forces, write_account(message_.data()));
-      transport.send({message_.data(), kToldSize + forces}, action->rank, 0);
-    } else if (!trouble_) {
-      find_forces(group);
-    }
-  }
-  write_account(message_.data());
-  tell_idle_ranks({message_.data(), +kToldSize});
-  read_account(message_.data());
+  std::array<double, kToldSize> account{};
+  write_account(account.data());
+  tell_idle_ranks(account);
+  read_account(account.data());
 }
 
 /// Ranks without modules stand behind the others, and hear from those what comes down from the top.
@@ -226,6 +254,13 @@ void Hierarchy::add_members(Group& group, std::span<const PairOfSums> own) const
   if (group.plan.module >= 0) group.sums = own[group.at_work];
   for (const int child : group.plan.children)
     for (std::size_t k = 0; k < group.sums.size(); ++k) group.sums[k] += groups_[at(child)].sums[k];
+}
+
+void Hierarchy::add_ranks(Group& group) const {
+  group.ranks = {group.rows > 0 ? static_cast<double>(group.rank.rank) : 0.0, 0.0};
+  if (group.plan.module >= 0) group.ranks[1] = workshop_.modules()[group.at_work].module->rank();
+  for (const int child : group.plan.children)
+    for (std::size_t k = 0; k < kPair; ++k) group.ranks[k] += groups_[at(child)].ranks[k];
 }
 
 PairOfSums Hierarchy::add_up(std::span<const PairOfSums> own) {
@@ -247,7 +282,7 @@ PairOfSums Hierarchy::add_up_after_one_exchange() {
   std::vector<int> ends(at(transport.size()), 0);
   for (const Group* const group : highest) {
     numbers.insert(numbers.end(), group->sums.begin(), group->sums.end());
-    ends[at(group->plan.rank)] = static_cast<int>(numbers.size());
+    ends[at(group->plan.first_rank)] = static_cast<int>(numbers.size());
   }
   for (std::size_t r = 1; r < ends.size(); ++r) ends[r] = std::max(ends[r], ends[r - 1]);
   transport.gather(numbers, ends);
@@ -260,19 +295,11 @@ PairOfSums Hierarchy::add_up_after_one_exchange() {
 }
 
 PairOfSums Hierarchy::add_up_through_tree() {
-  using Kind = Action::Kind;
-  Transport& transport = workshop_.transport();
-  PairOfSums whole{};
-  for (const Action& action : actions_) {
-    Group& group = groups_[at(action.group)];
-    if (action.kind == Kind::kReceive) transport.receive(group.sums, action.rank, 0);
-    if (action.kind == Kind::kSend) transport.send(group.sums, action.rank, 0);
-    if (action.kind == Kind::kSolve) add_members(group, {}), whole = group.sums;
-  }
-  for (auto action = actions_.rbegin(); action != actions_.rend(); ++action) {
-    if (action->kind == Kind::kSend) transport.receive(whole, action->rank, 0);
-    if (action->kind == Kind::kReceive) transport.send(whole, action->rank, 0);
-  }
+  swap_through_tree(
+      [](const Group&) { return kPair; }, [](const Group& group, double* to) { std::ranges::copy(group.sums, to); },
+      [](Group& group, const double* from) { std::copy_n(from, kPair, group.sums.begin()); },
+      [&](Group& group) { add_members(group, {}); });
+  PairOfSums whole = groups_.empty() ? PairOfSums{} : groups_.back().sums;
   tell_idle_ranks(whole);
   return whole;
 }

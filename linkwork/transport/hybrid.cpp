@@ -45,6 +45,24 @@ void HybridTransport::receive(std::span<double> data, int from, int channel) {
     processes_.receive(data, from / count(), channel_of(from, rank(), channel));
 }
 
+void HybridTransport::exchange(std::span<const Outgoing> out, std::span<const Incoming> in) {
+  std::vector<Outgoing> out_here, out_there;
+  std::vector<Incoming> in_here, in_there;
+  for (const auto& [data, to, channel] : out)
+    if (to / count() == processes_.rank())
+      out_here.push_back({data, to % count(), channel});
+    else
+      out_there.push_back({data, to / count(), channel_of(rank(), to, channel)});
+  for (const auto& [data, from, channel] : in)
+    if (from / count() == processes_.rank())
+      in_here.push_back({data, from % count(), channel});
+    else
+      in_there.push_back({data, from / count(), channel_of(from, rank(), channel)});
+  threads_.exchange(out_here, {});  // between threads who sends does not wait
+  processes_.exchange(out_there, in_there);
+  threads_.exchange({}, in_here);
+}
+
 void HybridTransport::set_patience(double seconds, std::function<void(std::span<const int>)> tell) {
   threads_.wait_for_all();  // nobody waits for a message of another process meanwhile
   if (speaks())

@@ -17,6 +17,7 @@ class HybridTransport final : public Transport {
   void wait_for_all() override;
   void send(std::span<const double> data, int to, int channel) override;
   void receive(std::span<double> data, int from, int channel) override;
+  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override;
   void set_patience(double seconds, std::function<void(std::span<const int>)> tell) override;
   double seconds() const override { return processes_.seconds(); }
 

@@ -20,7 +20,7 @@ MeteredTransport::Traffic& MeteredTransport::Traffic::operator+=(const Traffic& 
 }
 
 template <class Exchange>
-void MeteredTransport::meter(std::size_t numbers, Exchange exchange) {
+void MeteredTransport::meter(std::size_t numbers, Exchange exchange, std::size_t messages) {
   if (size() == 1) return;
   const auto before = std::chrono::steady_clock::now();
   const double busy = counts_busy_ ? busy_seconds() : 0.0;
@@ -28,7 +28,7 @@ void MeteredTransport::meter(std::size_t numbers, Exchange exchange) {
   if (counts_busy_) traffic_.busy_seconds += busy_seconds() - busy;
   traffic_.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   traffic_.bytes += static_cast<double>(numbers * sizeof(double));
-  ++traffic_.messages;
+  traffic_.messages += static_cast<long>(messages);
 }
 
 void MeteredTransport::broadcast(std::span<double> data, int root) {
@@ -49,6 +49,14 @@ void MeteredTransport::send(std::span<const double> data, int to, int channel) {
 
 void MeteredTransport::receive(std::span<double> data, int from, int channel) {
   meter(data.size(), [&] { inner_.receive(data, from, channel); });
+}
+
+void MeteredTransport::exchange(std::span<const Outgoing> out, std::span<const Incoming> in) {
+  std::size_t numbers = 0;
+  for (const Outgoing& letter : out) numbers += letter.data.size();
+  for (const Incoming& letter : in) numbers += letter.data.size();
+  meter(
+      numbers, [&] { inner_.exchange(out, in); }, out.size() + in.size());
 }
 
 void MeteredTransport::collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) {

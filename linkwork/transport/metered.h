@@ -28,6 +28,7 @@ class MeteredTransport final : public Transport {
   void wait_for_all() override;
   void send(std::span<const double> data, int to, int channel) override;
   void receive(std::span<double> data, int from, int channel) override;
+  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override;
   void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) override;
   double seconds() const override { return inner_.seconds(); }
 
@@ -37,7 +38,7 @@ class MeteredTransport final : public Transport {
 
  private:
   template <class Exchange>
-  void meter(std::size_t numbers, Exchange exchange);
+  void meter(std::size_t numbers, Exchange exchange, std::size_t messages = 1);
 
   Transport& inner_;
   Traffic traffic_;

@@ -86,6 +86,22 @@ class MpiTransport final : public Transport {
       begin_and_wait([&](MPI_Request* request) { MPI_Irecv(data.data(), count, MPI_DOUBLE, from, channel, group_, request); });
   }
 
+  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+    std::vector<MPI_Request> requests(out.size() + in.size(), MPI_REQUEST_NULL);
+    auto next = requests.begin();
+    {
+      const std::unique_lock lock = threads_ ? std::unique_lock(mutex_) : std::unique_lock<std::mutex>();
+      for (const auto& [data, from, channel] : in)
+        MPI_Irecv(data.data(), static_cast<int>(data.size()), MPI_DOUBLE, from, channel, group_, &*next++);
+      for (const auto& [data, to, channel] : out)
+        MPI_Isend(data.data(), static_cast<int>(data.size()), MPI_DOUBLE, to, channel, group_, &*next++);
+    }
+    if (blocks())
+      MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    else
+      for (MPI_Request& request : requests) wait_patiently(request);
+  }
+
   void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends) override {
     if (!blocks()) return Transport::collect(own, all, ends);
     if (rank_ == 0) count_shares(ends);

@@ -32,6 +32,17 @@ class Transport {
   /// What `from` sends to this rank: as many numbers as it sends.
   virtual void receive(std::span<double> data, int from, int channel) = 0;
 
+  struct Outgoing {
+    std::span<const double> data;
+    int to, channel;
+  };
+  struct Incoming {
+    std::span<double> data;
+    int from, channel;
+  };
+  /// Several of both at the same time, so that ranks can swap what they have: returns when all have arrived.
+  virtual void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) = 0;
+
   /// Like gather(), but only the first rank gets the whole: `all` and `ends` are not looked at on the others.
   virtual void collect(std::span<const double> own, std::span<double> all, std::span<const int> ends);
 
@@ -56,6 +67,7 @@ class InProcess final : public Transport {
   void wait_for_all() override {}
   void send(std::span<const double>, int, int) override {}
   void receive(std::span<double>, int, int) override {}
+  void exchange(std::span<const Outgoing>, std::span<const Incoming>) override {}
 };
 
 /// Tasks begin, ..., end - 1 out of `count`, those of one rank: as equal shares as possible, in order of rank.

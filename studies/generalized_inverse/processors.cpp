@@ -133,6 +133,9 @@ class TracedTransport final : public Transport {
   void receive(std::span<double> data, int from, int channel) override {
     trace([&] { inner_.receive(data, from, channel); });
   }
+  void exchange(std::span<const Outgoing> out, std::span<const Incoming> in) override {
+    trace([&] { inner_.exchange(out, in); });
+  }
 
   /// Begins and ends of messages.
   const std::vector<double>& times() const { return times_; }

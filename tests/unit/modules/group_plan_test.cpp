@@ -55,7 +55,7 @@ TEST(GroupPlan, IsWhatItsDefinitionSays) {
       std::multiset<int> told;
       for (int rank = 0; rank < ranks; ++rank)
         for (const Way& way : {Way{}, Way{Scheme::kTree, 1}, Way{Scheme::kTree, 2}}) {
-          const GroupPlan groups = plan_groups(plan, tree, place(cost, ranks), rank, way);
+          const GroupPlan groups = plan_groups(outline_of(plan), tree, place(cost, ranks), rank, way);
           if (way.levels == 2) told.insert(groups.connections.begin(), groups.connections.end());
           for (const PlannedGroup& group : groups.groups) {
             const std::size_t n = at(group.number);
@@ -112,7 +112,7 @@ TEST(GroupPlan, KeepsOnlyItsPartOfALongChain) {
   std::size_t most = 0;
   for (const int rank : {0, 1, 128, 255}) {
     AssemblyPlan own = plan;
-    GroupPlan groups = plan_groups(own, tree, placement, rank, {Scheme::kTree, 1});
+    GroupPlan groups = plan_groups(outline_of(own), tree, placement, rank, {Scheme::kTree, 1});
     const std::vector<int> modules(leaves.begin() + placement.begin(rank), leaves.begin() + placement.end(rank));
     keep_own_part(own, groups, modules);
     EXPECT_EQ(own.modules.size(), modules.size());

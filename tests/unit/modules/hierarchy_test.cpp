@@ -125,13 +125,14 @@ void solve_on_rank(const GivenAssembly& assembly, const Way& way, bool parts, Tr
   std::vector<double> weights, cost;
   for (const ModulePlan& module : plan.modules) weights.push_back(module.weight);
   const GroupTree tree = make_group_tree(plan.nest, weights, plan.joined());
-  const std::vector<int> leaves = tree.leaves();
+  std::vector<int> leaves = tree.leaves();
   for (const int leaf : leaves) cost.push_back(weights[at(leaf)]);
   const Placement placement = place(cost, transport.size());
-  GroupPlan groups = plan_groups(plan, tree, placement, transport.rank(), way);
-  if (parts)
-    keep_own_part(plan, groups,
-                  {leaves.begin() + placement.begin(transport.rank()), leaves.begin() + placement.end(transport.rank())});
+  GroupPlan groups = plan_groups(outline_of(plan), tree, placement, transport.rank(), way);
+  if (parts) {
+    leaves = {leaves.begin() + placement.begin(transport.rank()), leaves.begin() + placement.end(transport.rank())};
+    keep_own_part(plan, groups, leaves);
+  }
   Workshop workshop(plan, leaves, groups, placement, transport);
   Hierarchy hierarchy(workshop);
   const std::size_t rank = at(transport.rank());
