@@ -13,6 +13,9 @@ NAMES = {"fast": "fast cluster (12.5 GB/s, 0.7 µs per link)", "ethernet": "Ethe
          "wide": "four sites (5 ms between them)"}
 
 
+DASHES = ' stroke-dasharray="5 3"'  # of slower processors
+
+
 def title(row):
     bodies = row["bodies"] // row["modules"]
     if row["kind"] == "strong":
@@ -21,7 +24,7 @@ def title(row):
 
 
 def plot(rows):
-    """A panel per kind: efficiency over ranks, a curve per platform."""
+    """A panel per kind: efficiency over ranks, a curve per platform, dashed for slower processors."""
     kinds = list(dict.fromkeys(map(title, rows)))
     width, height, left, top = 300, 220, 60, 50
     body = ""
@@ -36,26 +39,38 @@ def plot(rows):
             y = top + height * (1 - percent / 110)
             body += f'<path class="grid" d="M{x0} {y:.1f}H{x0 + width}"/>' + plots.text(x0 - 6, y + 4, f"{percent} %", ' text-anchor="end"')
         for platform, color in COLORS.items():
-            points = [(axis.at(row["ranks"]), top + height * (1 - min(100 * row["efficiency"], 110) / 110)) for row in rows
-                      if title(row) == kind and row["platform"] == platform and "efficiency" in row]
-            if points:
-                body += f'<polyline fill="none" stroke="{color}" stroke-width="1.6" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
-                body += "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points)
+            for here in (True, False):
+                points = [(axis.at(row["ranks"]), top + height * (1 - min(100 * row["efficiency"], 110) / 110)) for row in rows
+                          if title(row) == kind and row["platform"] == platform and "efficiency" in row and (row["slowness"] == 1.0) == here]
+                if points:
+                    body += (f'<polyline fill="none" stroke="{color}" stroke-width="1.6"{"" if here else DASHES} '
+                             f'points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>')
+                    body += "".join(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{color}"/>' for x, y in points)
     body += plots.legend(COLORS, COLORS, left + 12, top + height + 44)
     return plots.document(left + len(kinds) * (width + 50), top + height + 100, body)
 
 
 COLUMNS = [("ranks", lambda r: f"{r['ranks']:,}"), ("modules", lambda r: f"{r['modules']:,}"), ("bodies", lambda r: f"{r['bodies']:,}"),
            ("µs per step", lambda r: f"{r['us_per_step']:,.0f}"), ("speedup", lambda r: f"{r.get('speedup', float('nan')):.1f}"),
-           ("efficiency", lambda r: f"{100 * r.get('efficiency', float('nan')):.0f} %"), ("messages", lambda r: f"{r['messages']:.1f}"),
-           ("kB", lambda r: f"{r['bytes'] / 1e3:,.1f}"), ("MB per rank", lambda r: f"{r['memory_mb_per_rank']:.1f}"),
+           ("efficiency", lambda r: f"{100 * r.get('efficiency', float('nan')):.0f} %"),
+           ("slower processors: µs", lambda r: f"{r['slower']['us_per_step']:,.0f}"),
+           ("speedup", lambda r: f"{r['slower'].get('speedup', float('nan')):.1f}"),
+           ("efficiency", lambda r: f"{100 * r['slower'].get('efficiency', float('nan')):.0f} %"),
+           ("messages", lambda r: f"{r['messages']:.0f}"), ("kB", lambda r: f"{r['bytes'] / 1e3:,.1f}"),
+           ("MB per rank", lambda r: f"{r['memory_mb_per_rank']:.1f}"), ("ready, ms", lambda r: f"{1e3 * r['planning_s']:,.0f}"),
            ("scheme", lambda r: r["scheme"])]
 
 
 def tables(rows):
-    """(heading, rows) of each kind and platform."""
-    keys = dict.fromkeys((title(row), row["platform"]) for row in rows)
-    return [(f"{kind}, {NAMES[platform]}", [row for row in rows if (title(row), row["platform"]) == (kind, platform)]) for kind, platform in keys]
+    """(heading, rows) of each kind and platform; a row has that of slower processors in it."""
+    def key(row):
+        return title(row), row["platform"]
+
+    here = [row for row in rows if row["slowness"] == 1.0]
+    whole = [{**row, "slower": next((slow for slow in rows if slow["slowness"] != 1.0 and (*key(slow), slow["ranks"]) == (*key(row), row["ranks"])), row)}
+             for row in here]
+    return [(f"{kind}, {NAMES[platform]}", [row for row in whole if key(row) == (kind, platform)])
+            for kind, platform in dict.fromkeys(map(key, whole))]
 
 
 def markdown(rows):

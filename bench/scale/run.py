@@ -8,6 +8,7 @@ FOLDER/scale.html a page; --docs DOCS writes DOCS/scale.md and its plot as well.
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ import page  # noqa: E402
 HERE = Path(__file__).parent
 SITES = 4  # of wide.xml, which has its hosts in order of sites
 HOSTS = 1024
+REFERENCE_CASE = 64, 17  # modules, cells
+REFERENCE_US = 8257  # a step of them on the processor for which goals were set
 
 
 def cases(platform, quick, most):
@@ -27,7 +30,7 @@ def cases(platform, quick, most):
     strong = [1, 2, 4, 8, 16] if quick else [1, 2, 4, 8, 16, 32, 64]
     weak = [1, 4, 16] if quick else [1, 4, 16, 64, 256, 1024]
     out = [("strong", p, 64, 17, 5 if quick else 15) for p in strong]
-    out += [("weak", p, 16 * p, 5, 5 if p > 64 or quick else 15) for p in weak if platform == "fast" or p <= 256]
+    out += [("weak", p, 16 * p, 5, 5 if p > 64 or quick else 15) for p in weak]
     if platform == "fast" and not quick:
         out += [("weak", p, 64 * p, 5, 3 if p > 64 else 9) for p in (1, 16, 64, 256, 1024)]
     return [case for case in out if case[1] <= most]
@@ -44,7 +47,8 @@ def hosts(platform, ranks):
     return names
 
 
-def measured(program, platform, case, tree):
+def measured(program, platform, case, tree, slownesses):
+    """A row for each slowness of processors."""
     kind, ranks, modules, cells, steps = case
     with tempfile.TemporaryDirectory() as folder:
         hostfile = Path(folder) / "hosts"
@@ -54,20 +58,27 @@ def measured(program, platform, case, tree):
         command = ["smpirun", "-np", str(ranks), "-platform", str(HERE / f"{platform}.xml"), "-hostfile", str(hostfile),
                    "--cfg=smpi/host-speed:1Gf", "--cfg=smpi/simulate-computation:no", "--cfg=smpi/cpu-threshold:1e-7",
                    "--cfg=smpi/async-small-thresh:16384", "--cfg=smpi/privatization:no", "--cfg=smpi/test:0", "--cfg=smpi/wtime:0",
-                   "--cfg=contexts/stack-size:1024", "--log=root.thres:error", str(program), str(modules), str(cells), str(steps), str(tree)]
+                   "--cfg=contexts/stack-size:1024", "--log=root.thres:error", str(program), str(modules), str(cells), str(steps), str(tree),
+                   *map(str, slownesses)]
         done = subprocess.run(command, env=dict(os.environ, LINKWORK_SIMULATED_RANKS=str(ranks)), cwd=folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    if done.returncode != 0 or len(lines) != 1:
+    if done.returncode != 0 or len(lines) != len(slownesses):
         sys.exit(f"failed: {' '.join(command)}\n{done.stdout}{done.stderr}")
-    return {"kind": kind, "platform": platform, **json.loads(lines[0])}
+    return [{"kind": kind, "platform": platform, **json.loads(line)} for line in lines]
+
+
+def reference_slowness(program, repeat):
+    """How many times as long as this machine the reference takes."""
+    case = ("strong", 1, *REFERENCE_CASE, 15)
+    return REFERENCE_US / statistics.median(measured(program, "fast", case, -1, [1.0])[0]["us_per_step"] for _ in range(repeat))
 
 
 def judged(rows):
     """Speedup and efficiency against one rank of the same kind, with as much to do, or as much per rank."""
     for row in rows:
         one = next((other for other in rows if other["ranks"] == 1 and other["kind"] == row["kind"] and
-                    other["platform"] == row["platform"] and
+                    other["platform"] == row["platform"] and other["slowness"] == row["slowness"] and
                     other["modules"] * (1 if row["kind"] == "strong" else row["ranks"]) == row["modules"]), None)
         if one is None:
             continue
@@ -87,22 +98,29 @@ def main():
     parser.add_argument("--kinds", default="strong,weak")
     parser.add_argument("--most", type=int, default=HOSTS, help="ranks")
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--processor-scale", type=float, help="of the other processor that all is computed for, too: how many times as long as "
+                        f"this one it takes; as a rule that for which a step of {REFERENCE_CASE[0]} modules of {3 * REFERENCE_CASE[1] + 1} bodies takes "
+                        f"{REFERENCE_US} us")
     parser.add_argument("--tree", type=int, default=-1, help="the option of the glue: how groups that span ranks are solved")
     options = parser.parse_args()
     rows = []
+    slownesses = [1.0, options.processor_scale or reference_slowness(options.program, options.repeat)]
+    print(f"processors like this one, and others that take {slownesses[1]:.2f} times as long", flush=True)
     for platform in options.platforms.split(","):
         if not (HERE / f"{platform}.xml").is_file():
             sys.exit(f"--platforms: there is no '{platform}'; known are fast, ethernet, wide")
         for case in cases(platform, options.quick, options.most):
             if case[0] not in options.kinds.split(","):
                 continue
-            repeat = options.repeat if case[1] <= 256 else 1  # minutes each
-            runs = sorted((measured(options.program, platform, case, options.tree) for _ in range(repeat)), key=lambda run: run["us_per_step"])
-            rows.append(runs[len(runs) // 2])
-            row = judged(rows)[-1]
+            repeat = options.repeat if case[1] <= 64 else 1
+            runs = [measured(options.program, platform, case, options.tree, slownesses) for _ in range(repeat)]
+            rows += [sorted(own, key=lambda row: row["us_per_step"])[len(own) // 2] for own in zip(*runs)]
+            row, slow = judged(rows)[-2:]
             print(f"{platform:9} {row['kind']:6} {row['ranks']:5} ranks {row['modules']:6} modules: {row['us_per_step']:9.1f} us per step, "
-                  f"efficiency {100 * row.get('efficiency', 0):5.1f} %, {row['messages']:5.1f} messages, {row['bytes'] / 1e3:8.1f} kB, "
-                  f"{row['memory_mb_per_rank']:6.1f} MB per rank, {row['scheme']}", flush=True)
+                  f"efficiency {100 * row.get('efficiency', 0):5.1f} %, speedup {row.get('speedup', 0):6.1f}; slower processors "
+                  f"{slow['us_per_step']:9.1f} us, {100 * slow.get('efficiency', 0):5.1f} %, {slow.get('speedup', 0):6.1f}; "
+                  f"{row['messages']:5.1f} messages, {row['bytes'] / 1e3:8.1f} kB, {row['memory_mb_per_rank']:6.2f} MB per rank, "
+                  f"ready after {row['planning_s']:.3f} s, {row['scheme']}", flush=True)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "scale.json").write_text(json.dumps({"rows": rows}, indent=1) + "\n", encoding="utf-8")
     page.write(rows, options.out, options.docs)

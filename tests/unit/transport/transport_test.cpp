@@ -9,6 +9,7 @@
 
 #include "linkwork/transport/hybrid.h"
 #include "linkwork/transport/mpi_world.h"
+#include "linkwork/transport/rank_tree.h"
 #include "linkwork/transport/text.h"
 #include "linkwork/transport/thread_team.h"
 
@@ -155,6 +156,51 @@ TEST(Transport, TellsTextsToAllOrToTheFirst) {
     EXPECT_EQ(gather_texts(transport, own), texts);
     EXPECT_EQ(collect_texts(transport, own), transport.rank() == 0 ? texts : std::vector<std::string>{});
     EXPECT_EQ(gather_texts(transport, ""), std::vector<std::string>(3));
+    const std::vector<Said> said = all_said(transport, own);
+    ASSERT_EQ(said.size(), 2U);
+    EXPECT_EQ(said[0].rank, 1);
+    EXPECT_EQ(said[1].text, texts[2]);
+    EXPECT_TRUE(all_said(transport, "").empty());
+    EXPECT_EQ(said_by_first(transport, own + "."), ".");
+  });
+}
+
+/// On any number of ranks: all are heard, in their order, and added once.
+TEST(Transport, GoesThroughTheTreeOfRanks) {
+  for (const int size : {1, 2, 3, 4, 6, 7, 9}) {
+    ThreadTeam team(size);
+    team.run([&](Transport& transport) {
+      const int rank = transport.rank();
+      std::array<double, 2> numbers{1.0, rank * 10.0};
+      add_whole_numbers(transport, numbers);
+      EXPECT_EQ(numbers[0], size);
+      EXPECT_EQ(numbers[1], 5.0 * size * (size - 1));
+      const std::vector<Said> said = all_said(transport, rank % 2 == 1 ? "12 3\n" + std::to_string(rank) : "");
+      ASSERT_EQ(said.size(), static_cast<std::size_t>(size / 2));
+      for (std::size_t k = 0; k < said.size(); ++k) {
+        EXPECT_EQ(said[k].rank, 2 * static_cast<int>(k) + 1);
+        EXPECT_EQ(said[k].text, "12 3\n" + std::to_string(said[k].rank));
+      }
+    });
+  }
+}
+
+/// More than an eager message, from all to all at once.
+TEST(Transport, SwapsLongMessages) {
+  constexpr int kSize = 5, kLength = 100'000;
+  ThreadTeam team(kSize);
+  team.run([&](Transport& transport) {
+    const std::vector<double> own(kLength, transport.rank());
+    std::vector<std::vector<double>> others(kSize, std::vector<double>(kLength));
+    std::vector<Transport::Outgoing> out;
+    std::vector<Transport::Incoming> in;
+    for (int other = 0; other < kSize; ++other) {
+      if (other == transport.rank()) continue;
+      out.push_back({own, other, 3});
+      in.push_back({others[static_cast<std::size_t>(other)], other, 3});
+    }
+    transport.exchange(out, in);
+    for (const auto& [data, from, channel] : in) EXPECT_EQ(data.back(), from);
   });
 }
 
