@@ -38,8 +38,7 @@ void refuse_differences(Transport& world, const std::vector<std::string>& own) {
   std::string other;
   if (ours != first.end() || theirs != own.end()) other = name_in(ours != first.end() ? *ours : *theirs);
   if (const std::vector<Said> said = all_said(world, other); !said.empty())
-    throw InputError({},
-                     fmt::format("rank {} was given other input than rank 0: {}", said.front().rank, said.front().text),
+    throw InputError({}, fmt::format("rank {} was given other input than rank 0: {}", said.front().rank, said.front().text),
                      "the same command, options and files for all ranks");
 }
 

@@ -169,7 +169,8 @@ int run(int modules, int cells, int steps, double tree, const std::vector<double
     const std::vector<double> times = timed_steps(transport, simulation, steps, slowness);
     if (times.empty()) return 1;
     const MeteredTransport::Traffic& after = workshop.transport().traffic();
-    std::array<double, 2> most{static_cast<double>(after.messages - before.messages) / steps, (after.bytes - before.bytes) / steps};
+    std::array<double, 2> most{static_cast<double>(after.messages - before.messages) / steps,
+                               (after.bytes - before.bytes) / steps};
     combine(transport, most, [](std::span<double> into, std::span<const double> from) {
       for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
     });

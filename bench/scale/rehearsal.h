@@ -88,7 +88,8 @@ class RehearsedTransport final : public Transport {
     const double spent = std::chrono::duration<double>(Clock::now() - since_).count();
     if (part_ == Part::kListen) costs_.push_back(std::numeric_limits<double>::infinity());
     if (part_ == Part::kRehearse && place_ < costs_.size()) costs_[place_] = std::min(costs_[place_], spent);
-    if (part_ == Part::kPerform) smpi_execute(slowness_ * costs_[place_ % costs_.size()]);  // more of them than were rehearsed: as those
+    if (part_ == Part::kPerform)
+      smpi_execute(slowness_ * costs_[place_ % costs_.size()]);  // more of them than were rehearsed: as those
     ++place_;
   }
 

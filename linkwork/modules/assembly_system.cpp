@@ -379,7 +379,7 @@ Status AssemblySystem::start(Moment& at, VecX<double>& rates, Summary& summary, 
 }
 
 void AssemblySystem::find_rank(Summary& summary) {
-  std::string redundant;        // names, each after the place where it belongs
+  std::string redundant;         // names, each after the place where it belongs
   std::array<double, 2> sums{};  // rank and freedoms of the modules
   const int connection_rank = glue_->connection_rank();
   for (const WorkingModule& module : workshop_->modules()) {

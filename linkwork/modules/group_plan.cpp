@@ -121,7 +121,8 @@ GroupPlan plan_groups(const AssemblyOutline& assembly, const GroupTree& tree, co
     ranks[n] = node.module >= 0 ? std::pair(placement.rank_of(nodes[n].first_leaf), placement.rank_of(nodes[n].first_leaf))
                                 : std::pair(ranks[at(node.children.front())].first, ranks[at(node.children.back())].second);
     if (ranks[n].first == ranks[n].second) continue;
-    for (const int child : node.children) height[n] = std::max(height[n], height[at(child)] + (ranks[at(child)] == ranks[n] ? 0 : 1));
+    for (const int child : node.children)
+      height[n] = std::max(height[n], height[at(child)] + (ranks[at(child)] == ranks[n] ? 0 : 1));
   }
   // Levels are gathered in layers: whoever has a part in the top of a layer solves what is below it there.
   const auto layer = [&](std::size_t n) { return height[n] == 0 ? -1 : (height[n] - 1) / way.levels; };

@@ -24,16 +24,16 @@ struct Way {
 
 /// A group, before it is at work.
 struct PlannedGroup {
-  int number = 0;             // in the tree
-  int module = -1;            // of a leaf
-  std::vector<int> children;  // places in GroupPlan::groups
+  int number = 0;                     // in the tree
+  int module = -1;                    // of a leaf
+  std::vector<int> children;          // places in GroupPlan::groups
   int first_rank = 0, last_rank = 0;  // that have its modules
-  int layer = -1;              // of groups that span ranks: the swap, counted from the first one, after which it is solved
-  int layer_top = 0;           // number of the highest group above it, or itself, that is solved after the same swap
-  bool solved = false;         // here; else what it offers comes by message
-  bool told = false;           // of in the output, by this rank
-  std::vector<PortRef> ports;  // of the children that are joined here or further up; kept ones only, if not solved here
-  std::vector<int> kept;       // places of those that are joined further up
+  int layer = -1;                     // of groups that span ranks: the swap, counted from the first one, after which it is solved
+  int layer_top = 0;                  // number of the highest group above it, or itself, that is solved after the same swap
+  bool solved = false;                // here; else what it offers comes by message
+  bool told = false;                  // of in the output, by this rank
+  std::vector<PortRef> ports;         // of the children that are joined here or further up; kept ones only, if not solved here
+  std::vector<int> kept;              // places of those that are joined further up
   std::vector<int> connections, springs, couplings;  // that are eliminated here: places in the plan
 
   bool spans_ranks() const { return first_rank != last_rank; }

@@ -31,8 +31,8 @@ using PairOfSums = std::array<double, 2>;
 /// Every rank works on the groups that lie on it entirely. What reaches beyond are D, R and motion of the ports of the highest
 /// such groups. With few ranks these are gathered once, and the few groups above are solved by every rank for itself: a single
 /// exchange. With many, the ranks of each group above solve it, all of them for themselves: those that have the first of its
-/// children swap what it offers with those that have the other one, two by two. Every rank then knows the groups on its way to the
-/// top, after log2(p) swaps one after the other. Either way nothing is sent on the way down. Trouble and errors are part of
+/// children swap what it offers with those that have the other one, two by two. Every rank then knows the groups on its way to
+/// the top, after log2(p) swaps one after the other. Either way nothing is sent on the way down. Trouble and errors are part of
 /// the same messages. Which ranks solve a group does not change a bit of the result.
 class Hierarchy {
  public:

@@ -216,19 +216,18 @@ void Hierarchy::swap_through_tree(Size size, Pack pack, Unpack unpack, Solve sol
 }
 
 void Hierarchy::go_through_tree(Level level) {
-  swap_through_tree(
-      [](const Group& group) { return kToldSize + kPair + at(message_size(group.plan.kept.size())); },
-      [&](const Group& group, double* to) { pack(group, std::ranges::copy(group.ranks, write_account(to)).out); },
-      [&](Group& group, const double* from) {
-        from = add_account(from);
-        std::copy_n(from, kPair, group.ranks.begin());
-        unpack(group, from + kPair);
-      },
-      [&](Group& group) {
-        if (trouble_) return;
-        eliminate(group, level);
-        add_ranks(group);
-      });
+  swap_through_tree([](const Group& group) { return kToldSize + kPair + at(message_size(group.plan.kept.size())); },
+                    [&](const Group& group, double* to) { pack(group, std::ranges::copy(group.ranks, write_account(to)).out); },
+                    [&](Group& group, const double* from) {
+                      from = add_account(from);
+                      std::copy_n(from, kPair, group.ranks.begin());
+                      unpack(group, from + kPair);
+                    },
+                    [&](Group& group) {
+                      if (trouble_) return;
+                      eliminate(group, level);
+                      add_ranks(group);
+                    });
   if (!groups_.empty()) {  // in the account some were counted by several ranks
     total_rank_ = static_cast<int>(groups_.back().ranks[0]);
     inner_rank_ = static_cast<int>(groups_.back().ranks[1]);
@@ -295,10 +294,9 @@ PairOfSums Hierarchy::add_up_after_one_exchange() {
 }
 
 PairOfSums Hierarchy::add_up_through_tree() {
-  swap_through_tree(
-      [](const Group&) { return kPair; }, [](const Group& group, double* to) { std::ranges::copy(group.sums, to); },
-      [](Group& group, const double* from) { std::copy_n(from, kPair, group.sums.begin()); },
-      [&](Group& group) { add_members(group, {}); });
+  swap_through_tree([](const Group&) { return kPair; }, [](const Group& group, double* to) { std::ranges::copy(group.sums, to); },
+                    [](Group& group, const double* from) { std::copy_n(from, kPair, group.sums.begin()); },
+                    [&](Group& group) { add_members(group, {}); });
   PairOfSums whole = groups_.empty() ? PairOfSums{} : groups_.back().sums;
   tell_idle_ranks(whole);
   return whole;

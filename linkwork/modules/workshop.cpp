@@ -21,11 +21,7 @@ double since(Clock::time_point before) { return std::chrono::duration<double>(Cl
 
 Workshop::Workshop(const AssemblyPlan& plan, const std::vector<int>& leaves, const GroupPlan& groups, Placement placement,
                    Transport& transport)
-    : plan_(plan),
-      leaves_(leaves),
-      groups_(groups),
-      placement_(std::move(placement)),
-      transport_(transport) {
+    : plan_(plan), leaves_(leaves), groups_(groups), placement_(std::move(placement)), transport_(transport) {
   const int first = plan.is_whole() ? 0 : placement_.begin(rank());
   for (std::size_t i = 0; i < leaves.size(); ++i) leaf_of_.emplace_back(leaves[i], first + static_cast<int>(i));
   std::ranges::sort(leaf_of_);

@@ -13,8 +13,8 @@ struct Said {
   std::string text;
 };
 
-/// What those ranks say that say anything, in order of rank, on every rank. If none does, that takes a number up and down the tree
-/// of ranks.
+/// What those ranks say that say anything, in order of rank, on every rank. If none does, that takes a number up and down the
+/// tree of ranks.
 std::vector<Said> all_said(Transport& transport, const std::string& own);
 
 /// What the first rank says, on every rank.
