@@ -150,7 +150,6 @@ GroupPlan plan_groups(const AssemblyOutline& assembly, const GroupTree& tree, co
     PlannedGroup& group = result.groups.emplace_back();
     group.number = static_cast<int>(n);
     std::tie(group.first_rank, group.last_rank) = ranks[n];
-    group.layer = layer(n);
     group.layer_top = top[n];
     group.solved = solved[n] != 0;
     group.told = teller(n) == rank;

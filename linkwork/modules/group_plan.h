@@ -28,8 +28,7 @@ struct PlannedGroup {
   int module = -1;                    // of a leaf
   std::vector<int> children;          // places in GroupPlan::groups
   int first_rank = 0, last_rank = 0;  // that have its modules
-  int layer = -1;                     // of groups that span ranks: the swap, counted from the first one, after which it is solved
-  int layer_top = 0;                  // number of the highest group above it, or itself, that is solved after the same swap
+  int layer_top = 0;                  // of the highest group, it or one above it, that is solved after the same swap
   bool solved = false;                // here; else what it offers comes by message
   bool told = false;                  // of in the output, by this rank
   std::vector<PortRef> ports;         // of the children that are joined here or further up; kept ones only, if not solved here
