@@ -57,6 +57,39 @@ TEST(Schemes, GiveTheSameBits) {
   }
 }
 
+/// Stands for modules too many to list.
+class Remembered final : public AssemblySource {
+ public:
+  explicit Remembered(AssemblyPlan plan) : plan_(std::move(plan)) {}
+
+  int module_count() const override { return plan_.module_count(); }
+  AssemblyOutline outline() const override { return outline_of(plan_); }
+  ModulePlan module(int number) const override { return plan_.modules[at(number)]; }
+  Connection connection(int number) const override { return plan_.connections[at(number)]; }
+
+ private:
+  AssemblyPlan plan_;
+};
+
+/// What is made when it is asked for is what would have been listed.
+TEST(Schemes, MakeModulesOfASource) {
+  Spec spec = test::library_spec("chain_modules");
+  spec.settings.end = 0.02;
+  const AssemblyPlan listed = test::started_plan(spec);
+  const test::Rows one = test::run_plan(listed, kOnce);
+  AssemblyPlan plan = listed;
+  plan.source = std::make_shared<Remembered>(listed);
+  plan.modules.clear();
+  plan.connections.clear();
+  plan.nest = {};
+  for (const int threads : {1, 2, 3}) {
+    plan.keeps_whole_below = kWhole;
+    expect_same_run(test::run_plan(plan, kTree, threads), one, "listed after all");
+    plan.keeps_whole_below = kParts;
+    expect_same_run(test::run_plan(plan, kTree, threads), one, "of a source");
+  }
+}
+
 TEST(Schemes, GoThroughTheSameEvents) {
   Spec spec = test::library_spec("two_arms_modules");
   const test::Rows one = compare_schemes(spec, "two arms", {3});
