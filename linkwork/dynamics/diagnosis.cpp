@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Eigen/Eigenvalues>
+#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,13 +30,14 @@ constexpr double kNoShare = 1e-6;
 /// Dependent sets of the rows at a state, by the geometry alone: see rank.h.
 class DependentSets {
  public:
-  /// Rows are taken in the given order: of a dependent set, the last is the one found.
-  DependentSets(System& system, std::vector<int> order, double tolerance = kRankTolerance)
+  /// Rows are taken in the given order: of a dependent set, the last is the one found. How many are independent is not for the
+  /// order to say, but for RowRank, unless there is a tolerance of its own.
+  DependentSets(System& system, std::vector<int> order, std::optional<double> tolerance = std::nullopt)
       : system_(system), order_(std::move(order)) {
     VecX<double> weights;
     rank_units(system, weights);
     weights = weights.cwiseAbs2().eval();
-    leave_out_locked(system, weights);
+    const bool has_locked = leave_out_locked(system, weights);
     row_scales(system.jacobian_bounds(), weights, scale_);
     const MatX<double>& A = system.jacobian();
     MatX<double> rows(A.cols(), A.rows());
@@ -44,7 +46,12 @@ class DependentSets {
       rows.col(static_cast<Eigen::Index>(k)) = A.row(order_[k]).transpose().cwiseProduct(weights.cwiseSqrt());
       scales[k] = scale_[order_[k]];
     }
-    gigsp_.factor(rows, scales, tolerance);
+    gigsp_.factor(rows, scales, tolerance.value_or(kRankTolerance));
+    if (!tolerance && !has_locked) {
+      std::vector<char> dependent(order_.size());
+      const int rank = RowRank().decide(system, dependent).rank;
+      if (gigsp_.rank().rank != rank) gigsp_.factor(rows, scales_that_keep(rank, rows, scales));
+    }
     VecX<double> b(A.rows());
     for (std::size_t k = 0; k < order_.size(); ++k) b[static_cast<Eigen::Index>(k)] = system.terms().b[order_[k]];
     gigsp_.carry(b);
@@ -87,11 +94,27 @@ class DependentSets {
   }
 
  private:
-  static void leave_out_locked(const System& system, VecX<double>& weights) {
+  /// Whether there are any.
+  static bool leave_out_locked(const System& system, VecX<double>& weights) {
     const std::vector<char>& locked = system.work().locked;
     const std::vector<Node>& nodes = system.tree().nodes;
+    bool any = false;
     for (std::size_t i = 1; i < nodes.size() && i < locked.size(); ++i)
-      if (locked[i] != 0) weights.segment(nodes[i].v, velocity_count(nodes[i].kind)).setZero();
+      if (locked[i] != 0) weights.segment(nodes[i].v, velocity_count(nodes[i].kind)).setZero(), any = true;
+    return any;
+  }
+
+  /// Close to a change of rank what is left of a row depends on the order. Then the rows that are the farthest from being
+  /// dependent are kept, and counted whatever is left of them.
+  static std::vector<double> scales_that_keep(int rank, const MatX<double>& rows, const std::vector<double>& scales) {
+    constexpr double kCounts = 1e-300, kCountsNot = 1e300;
+    MatX<double> shares = rows;
+    for (std::size_t k = 0; k < scales.size(); ++k)
+      if (scales[k] > 0.0) shares.col(static_cast<Eigen::Index>(k)) /= std::sqrt(scales[k]);
+    const Eigen::ColPivHouseholderQR<MatX<double>> qr(shares);
+    std::vector<double> result(scales.size(), kCountsNot);
+    for (int k = 0; k < rank; ++k) result[static_cast<std::size_t>(qr.colsPermutation().indices()[k])] = kCounts;
+    return result;
   }
 
   const System& system_;

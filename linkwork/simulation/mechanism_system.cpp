@@ -33,7 +33,8 @@ void check_freedoms(System& joints, const State& joint_state, const Model& augme
   if (by_joints == by_bodies) return;
   throw InputError(
       {},
-      fmt::format("coordinates 'FA' cannot tell which rows depend on others where lengths differ so much: they leave "
+      fmt::format("coordinates 'FA' cannot tell which rows depend on others so near a singular position, or where lengths "
+                  "differ so much: they leave "
                   "{} degrees of freedom, joint coordinates {}",
                   by_bodies, by_joints),
       "the coordinates 'TA'");

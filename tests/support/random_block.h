@@ -31,6 +31,19 @@ struct RandomNumbers {
   Eigen::Matrix3d rotation() { return Eigen::AngleAxisd((*this)(0, 3), direction()).toRotationMatrix(); }
 };
 
+/// The same mechanism in a world that is turned about its origin: gravity, and every frame on the ground.
+inline Spec turned(Spec spec, const Eigen::Matrix3d& turn) {
+  const auto move = [&](FrameSpec& frame) {
+    if (frame.body != "ground") return;
+    frame.at = turn * frame.at;
+    frame.rotation = Eigen::Quaterniond(turn) * frame.rotation;
+  };
+  spec.settings.gravity = turn * spec.settings.gravity;
+  for (JointSpec& joint : spec.joints) move(joint.parent), move(joint.child);
+  for (ClosureSpec& closure : spec.closures) move(closure.a), move(closure.b);
+  return spec;
+}
+
 /// A block on feet, on a plane with any normal; gravity leans by `slope` towards `down` in it. Lengths by `scale`, masses by its
 /// cube and times by its root: the same motion.
 struct Block {
