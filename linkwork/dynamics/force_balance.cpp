@@ -69,7 +69,7 @@ void ForceBalance::answer(const Tree& tree, const TreeWork<double>& work, int i)
   }
 }
 
-double ForceBalance::missed_by_rows(System& system, const VecX<double>& vdot) {
+double ForceBalance::missed_by_rows(System& system, const VecX<double>& vdot, std::span<const char> left_out) {
   if (rows_.size() == 0) return 0.0;
   if (!loops_) loops_.emplace(cut_loops(system.model()));
   const VecX<double>& unit = system.model().units.row;
@@ -78,7 +78,10 @@ double ForceBalance::missed_by_rows(System& system, const VecX<double>& vdot) {
   loops_->subtract_rates(system.work(), system.terms().groups, vdot, rows_, &sizes_);
   sizes_ += system.terms().b.cwiseAbs();
   const double size = std::max(sizes_.cwiseQuotient(unit).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
-  return size > 0.0 ? rows_.cwiseQuotient(unit).cwiseAbs().maxCoeff() / size : 0.0;
+  double most = 0.0;
+  for (Eigen::Index row = 0; row < rows_.size(); ++row)
+    if (left_out.empty() || left_out[static_cast<std::size_t>(row)] == 0) most = std::max(most, std::abs(rows_[row]) / unit[row]);
+  return size > 0.0 ? most / size : 0.0;
 }
 
 void ForceBalance::settle(System& system, VecX<double>& vdot, VecX<double>& lambda, Rows rows) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/dynamics/system.h"
@@ -31,7 +32,8 @@ class ForceBalance {
   /// What was just missed, as what it would do to each joint with all else at rest: the largest, in units. After an inward pass.
   double missed_motion(const System& system);
   /// b - A vdot at most, relative to the largest of all rows' terms, each row in its unit. After missed() of the same solution.
-  double missed_by_rows(System& system, const VecX<double>& vdot);
+  /// Rows marked in `left_out` may miss anything.
+  double missed_by_rows(System& system, const VecX<double>& vdot, std::span<const char> left_out = {});
 
  private:
   enum class Kind { kForces, kImpulses };
