@@ -56,6 +56,8 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
 
   /// By row.
   const std::vector<char>& dependent() const { return dependent_; }
+  /// By row: the largest that A M^-1 A' could be, whatever cancels in it.
+  const std::vector<double>& scale() const { return scale_; }
   /// By row: what of b the dependent rows could not meet.
   const std::vector<double>& inconsistency() const { return inconsistency_; }
 };

@@ -68,9 +68,11 @@ class Schur : public Formulation {
   static constexpr std::string_view kTooLarge =
       "constraints depend on one another so nearly that recursions cannot solve them, and there are too many coordinates for "
       "other ways";
-  static constexpr double kWeak = 1e-3;    // pivots above it lose no digits that matter
-  static constexpr double kLost = 1e-3;    // beyond rounding: the rows' inverse is wrong
-  static constexpr double kInVain = 1e-6;  // what dependent rows may ask for, off the constraints
+  static constexpr double kWeak = 1e-3;     // pivots above it lose no digits that matter
+  static constexpr double kStrained = 1e4;  // times as strong as what moves: forces that hold one another cost digits
+  static constexpr double kRest = 1e-8;     // of them; less is no motion
+  static constexpr double kLost = 1e-3;     // beyond rounding: the rows' inverse is wrong
+  static constexpr double kInVain = 1e-6;   // what dependent rows may ask for, off the constraints
 
   /// What rows may miss: where one is weak, accelerations are off by more than that.
   double accepted() const { return std::clamp(1e-9 * std::sqrt(loops_.rank().weakest), 1e-12, 1e-11); }
@@ -84,6 +86,19 @@ class Schur : public Formulation {
     return most == 0.0 ? 0.0 : most / size_;
   }
 
+  /// Whether constraints hold back forces that would accelerate the mechanism far more than it accelerates, or gravity could:
+  /// what is left is a small difference of large numbers.
+  bool is_strained(const System& system, const Solution& solution) {
+    const Model::Units& units = system.model().units;
+    held_ = 0.0;
+    for (Eigen::Index row = 0; row < solution.lambda.size(); ++row)
+      held_ = std::max(held_, std::abs(solution.lambda[row]) * loops_.scale()[static_cast<std::size_t>(row)] / units.row[row]);
+    if (!(held_ > kStrained * std::pow(units.rate, 2))) return false;
+    const double moves = std::max(std::pow(system.model().speed(system.state().v), 2),
+                                  solution.vdot.cwiseQuotient(units.velocity).cwiseAbs().maxCoeff());
+    return held_ > kStrained * moves;
+  }
+
   /// By the geometry, where rows first were as they are. The recursion, which measures rows by masses, may lose some where a body
   /// has next to no inertia about an axis.
   int usual_rank(System& system) {
@@ -94,8 +109,10 @@ class Schur : public Formulation {
 
   /// Holds the solution against the rows, where there is reason to, and mends it.
   bool is_solved(System& system, Solution& solution) {
+    if (missed_.size() == 0) return true;
     const bool has_dependent = loops_.rank().rank < system.active_rows(), is_weak = unequal_ || loops_.rank().weakest < kWeak;
-    if (missed_.size() == 0 || (!is_weak && !has_dependent && loans_.empty())) return true;
+    const bool strained = is_strained(system, solution);
+    if (!is_weak && !has_dependent && loans_.empty() && !strained) return true;
     TreeWork<double>& work = system.work();
     const ConstraintTerms& terms = system.terms();
     missed_ = terms.b;
@@ -103,6 +120,7 @@ class Schur : public Formulation {
     sizes_ += terms.b.cwiseAbs();
     size_ =
         std::max(sizes_.cwiseQuotient(system.model().units.row).maxCoeff(), std::pow(system.model().speed(system.state().v), 2));
+    if (strained) size_ = std::max(size_, kRest * held_);
     if (has_dependent && (missed(system, true) > kInVain || loops_.rank().rank < usual_rank(system))) return false;
     if (missed(system, false) > kLost) return false;
     const double enough = 0.1 * accepted();
@@ -288,6 +306,7 @@ class Schur : public Formulation {
   bool unequal_;
   double length_;      // of the mechanism
   double size_ = 0.0;  // the largest of the rows' terms
+  double held_ = 0.0;  // the largest acceleration that rows prevent
   int usual_rank_ = -1;
   std::optional<PartitionedSolution> partition_;
   std::vector<Loan> loans_;
@@ -301,8 +320,7 @@ CatalogEntry<Formulation> schur_formulation() {
            "Jain2012",
            {{"early", 1.0, "0: one dense complement over all rows, instead of eliminating each loop where it ends"}}},
           [](const Model& model, const Options& options) -> std::unique_ptr<Formulation> {
-            if (options.contains("early") && option_between(options, "schur", "early", 0.0, 1.0) == 0.0)
-              return whole_schur(model);
+            if (options.contains("early") && option_between(options, "schur", "early", 0.0, 1.0) == 0.0) return whole_schur(model);
             return std::make_unique<Schur>(model);
           }};
 }
