@@ -106,18 +106,16 @@ CatalogEntry<Formulation> augmented_lagrangian_formulation() {
   return {{kAugmentedLagrangian,
            "penalties made exact by iterating on the multipliers; takes redundant rows and singular positions",
            "Bayo1988",
-           {{"alpha", 1e4, "penalty to begin with, relative to the masses"},
-            {"iterations", kUsualIterations, "the most there may be with one penalty"},
-            {"tolerance", 1e-13, "relative error of the constraints at which iterations end"},
-            {"omega", 0.0, "frequency with which constraint errors are fed back, 1/s; 0 leaves that to the stabilization"},
-            {"xi", 1.0, "damping ratio of that feedback"}}},
+           {{"alpha", 1e4, "penalty to begin with, relative to the masses", numbers_between(1.0, 1e12)},
+            {"iterations", kUsualIterations, "the most there may be with one penalty", whole_numbers(1.0, 1e4)},
+            {"tolerance", 1e-13, "relative error of the constraints at which iterations end", numbers_between(0.0, 1.0)},
+            {"omega", 0.0, "frequency with which constraint errors are fed back, 1/s; 0 leaves that to the stabilization",
+             numbers_between(0.0, 1e9)},
+            {"xi", 1.0, "damping ratio of that feedback", numbers_between(0.0, 1e9)}}},
           [](const Model& model, const Options& options) {
-            const auto in = [&](const char* name, double least, double most) {
-              return option_between(options, kAugmentedLagrangian, name, least, most);
-            };
             return std::make_unique<AugmentedLagrangian>(
-                model, Penalty{in("alpha", 1.0, 1e12), static_cast<int>(in("iterations", 1.0, 1e4)), in("tolerance", 0.0, 1.0),
-                               in("omega", 0.0, 1e9), in("xi", 0.0, 1e9)});
+                model, Penalty{options.at("alpha"), static_cast<int>(options.at("iterations")), options.at("tolerance"),
+                               options.at("omega"), options.at("xi")});
           }};
 }
 

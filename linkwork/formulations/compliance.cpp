@@ -43,18 +43,18 @@ class Compliance : public Formulation {
 }  // namespace
 
 CatalogEntry<Formulation> compliance_formulation() {
-  return {
-      {"compliance",
-       "virtual springs and dampers in place of the constraints, which then hold approximately",
-       "Khan2006",
-       {{"stiffness", 1e6, "of the springs, for closures that have none of their own"},
-        {"damping", std::numeric_limits<double>::quiet_NaN(), "of the dampers; default 0.6 times the root of the stiffness"}}},
-      [](const Model& model, const Options& options) {
-        const double damping = options.at("damping");
-        return std::make_unique<Compliance>(model, options.at("stiffness"),
-                                            std::isnan(damping) ? std::nullopt : std::optional(damping));
-      },
-      {.exact = false, .lives_on_errors = true}};
+  return {{"compliance",
+           "virtual springs and dampers in place of the constraints, which then hold approximately",
+           "Khan2006",
+           {{"stiffness", 1e6, "of the springs, for closures that have none of their own", numbers_above(0.0)},
+            {"damping", std::numeric_limits<double>::quiet_NaN(), "of the dampers; default 0.6 times the root of the stiffness",
+             numbers_from(0.0)}}},
+          [](const Model& model, const Options& options) {
+            const double damping = options.at("damping");
+            return std::make_unique<Compliance>(model, options.at("stiffness"),
+                                                std::isnan(damping) ? std::nullopt : std::optional(damping));
+          },
+          {.exact = false, .lives_on_errors = true}};
 }
 
 }  // namespace linkwork

@@ -120,12 +120,4 @@ double unmet_acceleration(const DenseTerms& terms, const VecX<double>& vdot, std
   return most;
 }
 
-double option_between(const Options& options, std::string_view formulation, const std::string& name, double least, double most) {
-  const double value = options.at(name);
-  if (value >= least && value <= most) return value;
-  throw InputError({}, fmt::format("option '{}' of formulation '{}' is {:.6g}", name, formulation, value),
-                   std::isfinite(most) ? fmt::format("a number between {:.6g} and {:.6g}", least, most)
-                                       : fmt::format("a number not below {:.6g}", least));
-}
-
 }  // namespace linkwork

@@ -60,7 +60,4 @@ class DenseTerms {
 /// The largest acceleration that dependent rows ask for in vain.
 double unmet_acceleration(const DenseTerms& terms, const VecX<double>& vdot, std::span<const char> dependent);
 
-/// An option's value, refused outside [least, most].
-double option_between(const Options& options, std::string_view formulation, const std::string& name, double least, double most);
-
 }  // namespace linkwork

@@ -154,43 +154,45 @@ class GaussPrinciple : public Formulation {
 }  // namespace
 
 CatalogEntry<Formulation> gauss_ga_formulation() {
-  return {{"gauss-ga",
-           "Gauss' principle of least constraint by a genetic algorithm; approximate, and slow",
-           "Wu1997",
-           {{"weight", 1e6, "of the constraints against Gauss' constraint"},
-            {"axes", 1, "what the bits encode: 1 principal axes of the problem, 0 the coordinates"},
-            {"bits", 16, "bits per axis"},
-            {"population", 100, "candidates per generation"},
-            {"trials", 6400, "candidates tried per run"},
-            {"crossover", 0.6, "probability that a pair exchanges a segment of bits"},
-            {"mutation", 0.001, "probability that a bit flips"},
-            {"runs", 2, "runs of the algorithm per evaluation, each in a smaller box"},
-            {"first_runs", 5, "the same at the first evaluation"},
-            {"range", 1, "axes = 0: least half width of the first box about the accelerations of the evaluation before"},
-            {"first_range", 50, "axes = 0: half width of the first box about zero, at the first evaluation"},
-            {"shrink", 5, "factor by which each box is smaller than the one before"},
-            {"seed", 1, "of the random numbers"},
-            {"threads", 1, "threads that try candidates; the result does not depend on their number"}}},
-          [](const Model& model, const Options& options) {
-            const auto whole = [&](const char* name) { return static_cast<int>(options.at(name)); };
-            GeneticOptions genetic;
-            genetic.bits = std::clamp(whole("bits"), 1, 32);
-            genetic.population = whole("population");
-            genetic.trials = whole("trials");
-            genetic.crossover = options.at("crossover");
-            genetic.mutation = options.at("mutation");
-            genetic.seed = static_cast<std::uint64_t>(options.at("seed"));
-            genetic.threads = whole("threads");
-            const SearchOptions search{.weight = options.at("weight"),
-                                       .principal_axes = options.at("axes") != 0.0,
-                                       .shrink = options.at("shrink"),
-                                       .first_runs = std::max(1, whole("first_runs")),
-                                       .later_runs = std::max(1, whole("runs")),
-                                       .first_range = options.at("first_range"),
-                                       .later_range = options.at("range")};
-            return std::make_unique<GaussPrinciple>(model, search, genetic);
-          },
-          {.exact = false}};
+  return {
+      {"gauss-ga",
+       "Gauss' principle of least constraint by a genetic algorithm; approximate, and slow",
+       "Wu1997",
+       {{"weight", 1e6, "of the constraints against Gauss' constraint", numbers_above(0.0)},
+        {"axes", 1, "what the bits encode: 1 principal axes of the problem, 0 the coordinates", kYesOrNo},
+        {"bits", 16, "bits per axis", whole_numbers(1.0, 32.0)},
+        {"population", 100, "candidates per generation", whole_numbers(2.0, 1e6)},
+        {"trials", 6400, "candidates tried per run", whole_numbers(1.0)},
+        {"crossover", 0.6, "probability that a pair exchanges a segment of bits", numbers_between(0.0, 1.0)},
+        {"mutation", 0.001, "probability that a bit flips", numbers_between(0.0, 1.0)},
+        {"runs", 2, "runs of the algorithm per evaluation, each in a smaller box", whole_numbers(1.0, 1e6)},
+        {"first_runs", 5, "the same at the first evaluation", whole_numbers(1.0, 1e6)},
+        {"range", 1, "axes = 0: least half width of the first box about the accelerations of the evaluation before",
+         numbers_above(0.0)},
+        {"first_range", 50, "axes = 0: half width of the first box about zero, at the first evaluation", numbers_above(0.0)},
+        {"shrink", 5, "factor by which each box is smaller than the one before", numbers_from(1.0)},
+        {"seed", 1, "of the random numbers", whole_numbers(0.0, 0x1p53)},
+        {"threads", 1, "threads that try candidates; the result does not depend on their number", whole_numbers(1.0, 256.0)}}},
+      [](const Model& model, const Options& options) {
+        const auto number = [&](const char* name) { return static_cast<int>(options.at(name)); };
+        GeneticOptions genetic;
+        genetic.bits = number("bits");
+        genetic.population = number("population");
+        genetic.trials = number("trials");
+        genetic.crossover = options.at("crossover");
+        genetic.mutation = options.at("mutation");
+        genetic.seed = static_cast<std::uint64_t>(options.at("seed"));
+        genetic.threads = number("threads");
+        const SearchOptions search{.weight = options.at("weight"),
+                                   .principal_axes = options.at("axes") != 0.0,
+                                   .shrink = options.at("shrink"),
+                                   .first_runs = number("first_runs"),
+                                   .later_runs = number("runs"),
+                                   .first_range = options.at("first_range"),
+                                   .later_range = options.at("range")};
+        return std::make_unique<GaussPrinciple>(model, search, genetic);
+      },
+      {.exact = false}};
 }
 
 }  // namespace linkwork

@@ -113,20 +113,20 @@ class GigspFormulation : public Formulation {
 }  // namespace
 
 CatalogEntry<Formulation> gigsp_formulation() {
-  return {{kMethod,
-           "generalized inverse by the Gram-Schmidt process; tells redundant rows from inconsistent ones",
-           "Arabyan1998",
-           {{"reuse", 1.0, "steps for which a generalized inverse is used; above 1 it is approximate and needs drift control"},
-            {"force", 0.0, "1: reuse also with constraints on velocities, where the motion is then wrong"},
-            {"threads", 1.0, "threads that share the work where there are at least 150 constraint rows"},
-            {"tolerance", kRankTolerance, "squared length, relative to its scale, below which a row counts as dependent"}}},
-          [](const Model& model, const Options& options) {
-            return std::make_unique<GigspFormulation>(
-                model, option_between(options, kMethod, "reuse", 1.0, std::numeric_limits<double>::infinity()),
-                option_between(options, kMethod, "tolerance", 1e-20, 1e-2),
-                option_between(options, kMethod, "force", 0.0, 1.0) > 0.0,
-                static_cast<int>(option_between(options, kMethod, "threads", 1.0, 256.0)));
-          }};
+  return {
+      {kMethod,
+       "generalized inverse by the Gram-Schmidt process; tells redundant rows from inconsistent ones",
+       "Arabyan1998",
+       {{"reuse", 1.0, "steps for which a generalized inverse is used; above 1 it is approximate and needs drift control",
+         whole_numbers(1.0)},
+        {"force", 0.0, "1: reuse also with constraints on velocities, where the motion is then wrong", kYesOrNo},
+        {"threads", 1.0, "threads that share the work where there are at least 150 constraint rows", whole_numbers(1.0, 256.0)},
+        {"tolerance", kRankTolerance, "squared length, relative to its scale, below which a row counts as dependent",
+         numbers_between(1e-20, 1e-2)}}},
+      [](const Model& model, const Options& options) {
+        return std::make_unique<GigspFormulation>(model, options.at("reuse"), options.at("tolerance"), options.at("force") > 0.0,
+                                                  static_cast<int>(options.at("threads")));
+      }};
 }
 
 }  // namespace linkwork

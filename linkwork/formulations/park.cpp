@@ -69,8 +69,9 @@ CatalogEntry<Formulation> park_formulation() {
   return {{"park",
            "multipliers integrated with the motion, driven by the error of the velocities",
            "Park1988",
-           {{"epsilon", 0.0, "penalty; 0: 1e-5, the compliance of a spring, m/N; damped 1e-2, a time per mass, s/kg"},
-            {"damped", 0.0, "1: driven by the error of the accelerations, with decay"}}},
+           {{"epsilon", 0.0, "penalty; 0: 1e-5, the compliance of a spring, m/N; damped 1e-2, a time per mass, s/kg",
+             numbers_from(0.0)},
+            {"damped", 0.0, "1: driven by the error of the accelerations, with decay", kYesOrNo}}},
           [](const Model& model, const Options& options) {
             const bool damped = options.at("damped") != 0.0;
             const double epsilon = options.at("epsilon");

@@ -59,7 +59,7 @@ CatalogEntry<Formulation> projection_formulation() {
       {"projection",
        "independent velocities only; the others follow from the constraints, whose error decays",
        "Khan2006",
-       {{"sigma", 30.0, "decay of the constraint error, 1/s; must stay below about 2.5 divided by the step"}}},
+       {{"sigma", 30.0, "decay of the constraint error, 1/s; must stay below about 2.5 divided by the step", numbers_from(0.0)}}},
       [](const Model& model, const Options& options) { return std::make_unique<VelocityPartition>(model, options.at("sigma")); }};
 }
 

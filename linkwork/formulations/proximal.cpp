@@ -94,15 +94,12 @@ CatalogEntry<Formulation> proximal_formulation() {
   return {{kProximal,
            "regularized Schur complement with proximal iterations; takes redundant rows without a rank decision",
            "Carpentier2021",
-           {{"alpha", 1e6, "inverse of the regularization to begin with, relative to the masses"},
-            {"iterations", 20.0, "the most there may be with one alpha"},
-            {"tolerance", 1e-14, "relative error of the constraints at which iterations end"}}},
+           {{"alpha", 1e6, "inverse of the regularization to begin with, relative to the masses", numbers_between(1.0, 1e12)},
+            {"iterations", 20.0, "the most there may be with one alpha", whole_numbers(1.0, 1e4)},
+            {"tolerance", 1e-14, "relative error of the constraints at which iterations end", numbers_between(0.0, 1.0)}}},
           [](const Model& model, const Options& options) {
-            const auto in = [&](const char* name, double least, double most) {
-              return option_between(options, kProximal, name, least, most);
-            };
-            return std::make_unique<Proximal>(model, in("alpha", 1.0, 1e12), static_cast<int>(in("iterations", 1.0, 1e4)),
-                                              in("tolerance", 0.0, 1.0));
+            return std::make_unique<Proximal>(model, options.at("alpha"), static_cast<int>(options.at("iterations")),
+                                              options.at("tolerance"));
           }};
 }
 

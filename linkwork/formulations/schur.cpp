@@ -318,9 +318,9 @@ CatalogEntry<Formulation> schur_formulation() {
   return {{"schur",
            "Schur complement by O(N) tree recursions; redundant rows are found and handled",
            "Jain2012",
-           {{"early", 1.0, "0: one dense complement over all rows, instead of eliminating each loop where it ends"}}},
+           {{"early", 1.0, "0: one dense complement over all rows, instead of eliminating each loop where it ends", kYesOrNo}}},
           [](const Model& model, const Options& options) -> std::unique_ptr<Formulation> {
-            if (options.contains("early") && option_between(options, "schur", "early", 0.0, 1.0) == 0.0) return whole_schur(model);
+            if (options.contains("early") && options.at("early") == 0.0) return whole_schur(model);
             return std::make_unique<Schur>(model);
           }};
 }

@@ -66,27 +66,19 @@ class Arkode : public SundialsIntegrator {
   void* solver_ = nullptr;
 };
 
-int order_of_tables(const Settings& settings, const Options& options) {
-  const auto given = options.find("order");
-  const double order = given == options.end() ? 4.0 : given->second;
-  if (!(order >= 2.0 && order <= 5.0 && order == std::floor(order)))
-    throw InputError(settings.integrator.place, fmt::format("option order of arkode is {:g}", order), "2 to 5");
-  return static_cast<int>(order);
-}
-
 }  // namespace
 
 std::unique_ptr<Integrator> make_shared_arkode(const Settings& settings, const Options& options, SharedEquation& equation) {
-  return std::make_unique<Arkode>(settings, equation, order_of_tables(settings, options));
+  return std::make_unique<Arkode>(settings, equation, static_cast<int>(options.at("order")));
 }
 
 CatalogEntry<Integrator> arkode_method() {
   return {{"arkode",
            "ARKODE: diagonally implicit Runge-Kutta, own step control, for stiff systems with events or changing steps",
            "Gardner2022",
-           {{"order", 4.0, "2 to 5"}}},
+           {{"order", 4.0, "2 to 5", whole_numbers(2.0, 5.0)}}},
           [](const Model& model, const Options& options) {
-            return std::make_unique<Arkode>(model, order_of_tables(model.settings, options));
+            return std::make_unique<Arkode>(model, static_cast<int>(options.at("order")));
           }};
 }
 

@@ -84,21 +84,12 @@ class Cvode : public SundialsIntegrator {
   void* solver_ = nullptr;
 };
 
-int chosen_order(const Settings& settings, const Options& options, const std::string& name, int most) {
-  const auto given = options.find("order");
-  const double order = given == options.end() ? most : given->second;
-  if (!(order >= 1.0 && order <= most && order == std::floor(order)))
-    throw InputError(settings.integrator.place, fmt::format("option order of {} is {:g}", name, order),
-                     fmt::format("1 to {}", most));
-  return static_cast<int>(order);
-}
+constexpr double kMostStiffOrder = 5, kMostOrder = 12;
 
-constexpr int kMostStiffOrder = 5, kMostOrder = 12;
-
-CatalogEntry<Integrator> cvode(const char* name, const char* summary, bool stiff, int most_order) {
-  return {{name, summary, "Hindmarsh2005", {{"order", static_cast<double>(most_order), "the highest order used"}}},
+CatalogEntry<Integrator> cvode(const char* name, const char* summary, bool stiff, double most) {
+  return {{name, summary, "Hindmarsh2005", {{"order", most, "the highest order used", whole_numbers(1.0, most)}}},
           [=](const Model& model, const Options& options) {
-            return std::make_unique<Cvode>(model, name, stiff, chosen_order(model.settings, options, name, most_order));
+            return std::make_unique<Cvode>(model, name, stiff, static_cast<int>(options.at("order")));
           }};
 }
 
@@ -107,8 +98,7 @@ CatalogEntry<Integrator> cvode(const char* name, const char* summary, bool stiff
 std::unique_ptr<Integrator> make_shared_cvode(const Settings& settings, const Options& options, SharedEquation& equation) {
   const std::string& name = settings.integrator.name;
   const bool stiff = name == "cvode-bdf";
-  const int order = chosen_order(settings, options, name, stiff ? kMostStiffOrder : kMostOrder);
-  return std::make_unique<Cvode>(settings, equation, name, stiff, order);
+  return std::make_unique<Cvode>(settings, equation, name, stiff, static_cast<int>(options.at("order")));
 }
 
 std::vector<CatalogEntry<Integrator>> cvode_methods() {

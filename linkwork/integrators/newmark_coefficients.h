@@ -15,7 +15,7 @@ struct NewmarkCoefficients {
 
 /// Whether an integrator of the catalog is one of them.
 bool is_of_newmark_family(const std::string& integrator);
-/// By its option rho: what is left of the highest frequencies after a step. Throws InputError if that is out of range.
-NewmarkCoefficients newmark_coefficients(const Choice& integrator, const Options& options);
+/// By its option rho: what is left of the highest frequencies after a step.
+NewmarkCoefficients newmark_coefficients(const std::string& integrator, const Options& options);
 
 }  // namespace linkwork

@@ -277,12 +277,14 @@ class NewmarkFamily : public Integrator {
   bool factored_ = false, fresh_ = false;
 };
 
-CatalogEntry<Integrator> member(const char* name, const char* summary, const char* reference, double rho,
+CatalogEntry<Integrator> member(const char* name, const char* summary, const char* reference, double rho, double least,
                                 std::vector<Equations> takes) {
-  return {{name, summary, reference, {{"rho", rho, "what a step leaves of the highest frequencies: 1 all"}}},
+  return {{name,
+           summary,
+           reference,
+           {{"rho", rho, "what a step leaves of the highest frequencies: 1 all", numbers_between(least, 1.0)}}},
           [=](const Model& model, const Options& options) {
-            return std::make_unique<NewmarkFamily>(model, name,
-                                                   newmark_coefficients({name, {}, model.settings.integrator.place}, options));
+            return std::make_unique<NewmarkFamily>(model, name, newmark_coefficients(name, options));
           },
           {.takes = std::move(takes)}};
 }
@@ -291,11 +293,11 @@ CatalogEntry<Integrator> member(const char* name, const char* summary, const cha
 
 std::vector<CatalogEntry<Integrator>> newmark_family() {
   using enum Equations;
-  return {
-      member("newmark", "implicit, no dissipation unless rho < 1, which costs an order", "Newmark1959", 1.0, {kIndex2, kIndex3}),
-      member("hht", "implicit, order 2, dissipates high frequencies", "Hilber1977", 0.8, {kIndex3, kIndex2}),
-      member("generalized-alpha", "implicit, order 2, dissipates high frequencies and spares low ones", "Chung1993", 0.8,
-             {kIndex3, kIndex2})};
+  return {member("newmark", "implicit, no dissipation unless rho < 1, which costs an order", "Newmark1959", 1.0, 0.0,
+                 {kIndex2, kIndex3}),
+          member("hht", "implicit, order 2, dissipates high frequencies", "Hilber1977", 0.8, 0.5, {kIndex3, kIndex2}),
+          member("generalized-alpha", "implicit, order 2, dissipates high frequencies and spares low ones", "Chung1993", 0.8, 0.0,
+                 {kIndex3, kIndex2})};
 }
 
 }  // namespace linkwork

@@ -209,7 +209,8 @@ class SharedNewmark : public Integrator {
 }  // namespace
 
 std::unique_ptr<Integrator> make_shared_newmark(const Settings& settings, const Options& options, SharedEquation& equation) {
-  return std::make_unique<SharedNewmark>(settings.integrator.name, newmark_coefficients(settings.integrator, options), equation);
+  return std::make_unique<SharedNewmark>(settings.integrator.name, newmark_coefficients(settings.integrator.name, options),
+                                         equation);
 }
 
 }  // namespace linkwork

@@ -178,7 +178,7 @@ void AssemblySystem::plan_modules() {
                        is_plain() && tree_levels != 0.0 && transport_.size() >= plan_.keeps_whole_below;
   const auto way = [&] {
     if (tree_levels == 0.0) return Way{};
-    if (tree_levels > 0.0) return Way{Scheme::kTree, static_cast<int>(std::ceil(tree_levels))};
+    if (tree_levels > 0.0) return Way{Scheme::kTree, static_cast<int>(tree_levels)};
     return cheapest_way(transport_, plan_.module_count(), by_part);
   };
   const bool balanced_only = option("nesting", 1.0) == 0.0;

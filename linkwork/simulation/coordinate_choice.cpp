@@ -74,7 +74,7 @@ std::vector<CatalogInfo> coordinate_choices() {
           {"CE",
            "loops as compound bodies that move by their independent coordinates",
            "Jain2012",
-           {{"analytic", 1.0, "1: planar loops are closed by formula; 0: all by iteration"}}},
+           {{"analytic", 1.0, "1: planar loops are closed by formula; 0: all by iteration", kYesOrNo}}},
           {"TA", "joint coordinates of a spanning tree, with constraints where loops are cut", "Jain2012", {}}};
 }
 

@@ -31,9 +31,9 @@ CatalogEntry<Stabilization> baumgarte_stabilization() {
   return {{"baumgarte",
            "feeds the errors back into the accelerations, like springs and dampers",
            "Baumgarte1972",
-           {{"alpha", 10.0, "damping of the error, 1/s"},
-            {"beta", 10.0, "frequency of the error, 1/s"},
-            {"gamma", 10.0, "decay of the error of rows at velocity level, 1/s"}}},
+           {{"alpha", 10.0, "damping of the error, 1/s", numbers_from(0.0)},
+            {"beta", 10.0, "frequency of the error, 1/s", numbers_from(0.0)},
+            {"gamma", 10.0, "decay of the error of rows at velocity level, 1/s", numbers_from(0.0)}}},
           [](const Model& model, const Options& options) {
             return std::make_unique<Baumgarte>(model, options.at("alpha"), options.at("beta"), options.at("gamma"));
           }};

@@ -37,7 +37,8 @@ CatalogEntry<Stabilization> post_stabilization() {
   return {{"post",
            "corrects positions, then velocities, a fixed number of times after each step",
            "Ascher1994",
-           {{"times", 2.0, "corrections per step"}, {"mass", 0.0, "weight of the smallest change: 1 the mass matrix, 0 none"}}},
+           {{"times", 2.0, "corrections per step", whole_numbers(1.0, 1e6)},
+            {"mass", 0.0, "weight of the smallest change: 1 the mass matrix, 0 none", kYesOrNo}}},
           [](const Model& model, const Options& options) {
             return std::make_unique<PostStabilization>(model, static_cast<int>(options.at("times")),
                                                        options.at("mass") != 0.0 ? Metric::kMass : Metric::kIdentity);

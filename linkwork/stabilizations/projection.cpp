@@ -61,7 +61,7 @@ CatalogEntry<Stabilization> entry(std::string name, std::string summary, Levels 
   return {{std::move(name),
            std::move(summary),
            "Wu1997",
-           {{"mass", 1.0, "weight of the smallest change: 1 the mass matrix, 0 none"}}},
+           {{"mass", 1.0, "weight of the smallest change: 1 the mass matrix, 0 none", kYesOrNo}}},
           [levels](const Model& model, const Options& options) {
             return std::make_unique<Projection>(model, levels, options.at("mass") != 0.0 ? Metric::kMass : Metric::kIdentity);
           },

@@ -8,6 +8,10 @@
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/integrators/catalog.h"
+#include "linkwork/modules/glues/catalog.h"
+#include "linkwork/modules/model_run.h"
+#include "linkwork/modules/settings_check.h"
+#include "linkwork/simulation/coordinate_choice.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/stabilizations/catalog.h"
 #include "linkwork/tree/kinematics.h"
@@ -192,17 +196,54 @@ b = { body = "slider" }
   }
 }
 
-TEST(Options, OutsideTheirRangeAreRefusedByName) {
+std::string refusal(Choice Settings::*method, const std::string& name, const std::string& option, double value) {
+  Spec spec = test::library_spec("four_bar");
+  spec.settings.*method = {name, {{option, value}}, {"some.toml", 7, 3}};
+  try {
+    check_settings(spec.settings);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+/// Whatever the catalogs hold: values at the ends of a range are taken, those beyond, or between whole numbers, are refused.
+TEST(Options, OutsideTheirRangeAreRefusedByNameAndPlace) {
+  const auto look_at = [](Choice Settings::*method, const char* what, const std::vector<CatalogInfo>& infos) {
+    for (const CatalogInfo& info : infos)
+      for (const OptionInfo& option : info.options) {
+        const std::string name = fmt::format("{} {}:{}", what, info.name, option.name);
+        const OptionRange& range = option.range;
+        const auto refused = [&](double value) { return refusal(method, info.name, option.name, value); };
+        const std::string words = fmt::format("some.toml:7:3: option '{}' of {} '{}' is", option.name, what, info.name);
+        if (!std::isnan(option.fallback)) EXPECT_EQ(refused(option.fallback), "") << name;
+        const double inside = range.whole ? range.least + 1.0 : range.least + 0.5 * std::min(1.0, range.most - range.least);
+        EXPECT_EQ(refused(inside), "") << name;
+        EXPECT_EQ(refused(range.least).empty(), range.with_least) << name;
+        EXPECT_THAT(refused(range.least - 1.0), HasSubstr(words)) << name;
+        EXPECT_THAT(refused(-1e300), HasSubstr(words)) << name;
+        if (std::isfinite(range.most)) {
+          EXPECT_EQ(refused(range.most), "") << name;
+          EXPECT_THAT(refused(2.0 * range.most + 1.0), HasSubstr(words)) << name;
+        }
+        if (range.whole) EXPECT_THAT(refused(range.least + 0.5), HasSubstr("a whole number from")) << name;
+      }
+  };
+  look_at(&Settings::formulation, "formulation", formulation_choices());
+  look_at(&Settings::coordinates, "coordinates", coordinate_choices());
+  look_at(&Settings::stabilization, "stabilization", catalog_infos(stabilizations()));
+  look_at(&Settings::integrator, "integrator", catalog_infos(integrators()));
+  look_at(&Settings::glue, "glue", glue_choices());
+}
+
+TEST(Options, OutsideTheirRangeAreRefusedWhereMethodsAreMadeToo) {
   const Model model = build_model(test::library_spec("four_bar"));
-  for (const auto& [name, option, value] :
-       {std::tuple{"augmented-lagrangian", "alpha", -1.0}, std::tuple{"proximal", "iterations", 0.0},
-        std::tuple{"gigsp", "reuse", 0.5}, std::tuple{"gigsp", "tolerance", 1.0}}) {
-    try {
-      make_chosen(formulations(), {name, {{option, value}}, {}}, "formulation", model);
-      FAIL() << name;
-    } catch (const InputError& error) {
-      EXPECT_THAT(error.what(), HasSubstr(fmt::format("option '{}' of formulation '{}'", option, name)));
-    }
+  EXPECT_THROW(make_chosen(formulations(), {"gigsp", {{"reuse", 1.5}}, {}}, "formulation", model), InputError);
+  Spec spec = test::library_spec("four_bar_modules");
+  spec.settings.end = 0.01;
+  for (const double tree : {-7.0, 0.5, 1e10}) {
+    spec.settings.glue = {"hierarchical", {{"tree", tree}}, {}};
+    EXPECT_THROW(run_model(spec), InputError) << tree;
   }
 }
 

@@ -514,13 +514,16 @@ GlueEntry compliance_glue() {
        "virtual springs and dampers in place of the joints between modules, which then hold approximately",
        "Khan2006",
        {{"stiffness", kNaN,
-         "of the springs, N/m, for connections that have none of their own; default as large as the step allows, everywhere"},
+         "of the springs, N/m, for connections that have none of their own; default as large as the step allows, everywhere",
+         numbers_above(0.0)},
         {"damping", kNaN,
-         "of the dampers; default half the critical one of the fastest springs, or 0.6 times the root of a given stiffness"},
+         "of the dampers; default half the critical one of the fastest springs, or 0.6 times the root of a given stiffness",
+         numbers_from(0.0)},
         {"turning_stiffness", kNaN,
          "of rows that are angles, N m/rad; default as large as the step allows, or a given stiffness times the square of the "
-         "radius of gyration of what they turn"},
-        {"turning_damping", kNaN, "likewise"}}},
+         "radius of gyration of what they turn",
+         numbers_above(0.0)},
+        {"turning_damping", kNaN, "likewise", numbers_from(0.0)}}},
       [](Workshop& workshop, const Options& options) { return std::make_unique<ComplianceGlue>(workshop, options); },
       {.exact = false, .exposes = "motion of its ports, and how easily they move"}};
 }

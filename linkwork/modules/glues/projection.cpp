@@ -372,20 +372,21 @@ class ProjectionGlue : public Glue {
 }  // namespace
 
 GlueEntry projection_glue() {
-  return {
-      {"projection",
-       "independent velocities chosen for the whole; modules bring their shares of the reduced equations",
-       "Khan2006",
-       {{"sigma", 0.0,
-         "more than 0: dependent velocities follow from the others, and errors decay at this rate, 1/s; must stay below "
-         "about 2.5 divided by the step"},
-        {"master", 0.0, "1: the first rank solves the reduced equations for all, 0: every rank does; the motion is the same"}}},
-      [](Workshop& workshop, const Options& options) {
-        return std::make_unique<ProjectionGlue>(workshop, options.at("sigma"), options.at("master") != 0.0);
-      },
-      {.needs_equations = true,
-       .solves_modules = true,
-       .exposes = "its equations of motion: mass matrix, forces, Jacobians, velocities"}};
+  return {{"projection",
+           "independent velocities chosen for the whole; modules bring their shares of the reduced equations",
+           "Khan2006",
+           {{"sigma", 0.0,
+             "more than 0: dependent velocities follow from the others, and errors decay at this rate, 1/s; must stay below "
+             "about 2.5 divided by the step",
+             numbers_from(0.0)},
+            {"master", 0.0, "1: the first rank solves the reduced equations for all, 0: every rank does; the motion is the same",
+             kYesOrNo}}},
+          [](Workshop& workshop, const Options& options) {
+            return std::make_unique<ProjectionGlue>(workshop, options.at("sigma"), options.at("master") != 0.0);
+          },
+          {.needs_equations = true,
+           .solves_modules = true,
+           .exposes = "its equations of motion: mass matrix, forces, Jacobians, velocities"}};
 }
 
 }  // namespace linkwork

@@ -36,7 +36,7 @@ class WaveformGlue : public HierarchicalGlue {
  public:
   WaveformGlue(Workshop& workshop, const Options& options)
       : HierarchicalGlue(workshop),
-        window_(std::max(1, static_cast<int>(options.at("window")))),
+        window_(static_cast<int>(options.at("window"))),
         tolerance_(options.at("tolerance")),
         most_(options.at("most")),
         seidel_(options.at("seidel") != 0.0),
@@ -524,22 +524,24 @@ class WaveformGlue : public HierarchicalGlue {
 }  // namespace
 
 GlueEntry waveform_glue() {
-  return {{"waveform",
-           "every module through a window of time by itself, repeated until nothing changes; for modules joined by springs; "
-           "fixed steps",
-           "Tseng2001",
-           {{"window", 20.0, "steps in a window"},
-            {"tolerance", 1e-11, "change of positions and velocities of ports at which it stops"},
-            {"most", std::numeric_limits<double>::quiet_NaN(),
-             "iterations before a window is halved; default 100, or as many as rho asks for"},
-            {"seidel", 0.0, "0: Jacobi, all modules at once if only springs join them; 1: Gauss-Seidel, one after another"},
-            {"relax", 1.0, "1: constraints between modules are relaxed as rho asks for; 0: refused if rho is 0.9 or more"}}},
-          [](Workshop& workshop, const Options& options) { return std::make_unique<WaveformGlue>(workshop, options); },
-          {.exact = false,
-           .adaptive = false,
-           .own_steps = true,
-           .uses_tableau = true,
-           .exposes = "motion of its ports over a window, and response D and R where it follows a joint"}};
+  return {
+      {"waveform",
+       "every module through a window of time by itself, repeated until nothing changes; for modules joined by springs; "
+       "fixed steps",
+       "Tseng2001",
+       {{"window", 20.0, "steps in a window", whole_numbers(1.0, 1e6)},
+        {"tolerance", 1e-11, "change of positions and velocities of ports at which it stops", numbers_above(0.0)},
+        {"most", std::numeric_limits<double>::quiet_NaN(),
+         "iterations before a window is halved; default 100, or as many as rho asks for", whole_numbers(1.0, 1e6)},
+        {"seidel", 0.0, "0: Jacobi, all modules at once if only springs join them; 1: Gauss-Seidel, one after another", kYesOrNo},
+        {"relax", 1.0, "1: constraints between modules are relaxed as rho asks for; 0: refused if rho is 0.9 or more",
+         kYesOrNo}}},
+      [](Workshop& workshop, const Options& options) { return std::make_unique<WaveformGlue>(workshop, options); },
+      {.exact = false,
+       .adaptive = false,
+       .own_steps = true,
+       .uses_tableau = true,
+       .exposes = "motion of its ports over a window, and response D and R where it follows a joint"}};
 }
 
 }  // namespace linkwork
