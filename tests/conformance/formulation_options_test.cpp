@@ -216,7 +216,9 @@ TEST(Options, OutsideTheirRangeAreRefusedByNameAndPlace) {
         const OptionRange& range = option.range;
         const auto refused = [&](double value) { return refusal(method, info.name, option.name, value); };
         const std::string words = fmt::format("some.toml:7:3: option '{}' of {} '{}' is", option.name, what, info.name);
-        if (!std::isnan(option.fallback)) EXPECT_EQ(refused(option.fallback), "") << name;
+        if (!std::isnan(option.fallback)) {
+          EXPECT_EQ(refused(option.fallback), "") << name;
+        }
         const double inside = range.whole ? range.least + 1.0 : range.least + 0.5 * std::min(1.0, range.most - range.least);
         EXPECT_EQ(refused(inside), "") << name;
         EXPECT_EQ(refused(range.least).empty(), range.with_least) << name;
@@ -226,7 +228,9 @@ TEST(Options, OutsideTheirRangeAreRefusedByNameAndPlace) {
           EXPECT_EQ(refused(range.most), "") << name;
           EXPECT_THAT(refused(2.0 * range.most + 1.0), HasSubstr(words)) << name;
         }
-        if (range.whole) EXPECT_THAT(refused(range.least + 0.5), HasSubstr("a whole number from")) << name;
+        if (range.whole) {
+          EXPECT_THAT(refused(range.least + 0.5), HasSubstr("a whole number from")) << name;
+        }
       }
   };
   look_at(&Settings::formulation, "formulation", formulation_choices());
