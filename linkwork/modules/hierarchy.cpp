@@ -328,10 +328,16 @@ void Hierarchy::find_results(Group& group) {
   }
 }
 
+/// What counts as dependent is so to an angle of the root of kRankTolerance: of its terms it may ask for that share in vain.
 void Hierarchy::look_for_contradiction(const Group& group, int row, const std::string& whose) {
+  constexpr double kShare = 1e-4;
   if (!group.dependent[at(row)]) return;
   double missed = group.rhs[row] - group.W.row(row).dot(group.lambda);
   if (!group.plan.kept.empty()) missed -= group.GDE.row(row).dot(group.Q_up);
+  double terms = std::abs(group.rhs[row]);
+  for (Eigen::Index k = 0; k < group.R.size(); ++k) terms += std::abs(group.G(row, k) * group.R[k]);
+  for (Eigen::Index r = 0; r < group.rows; ++r) terms += std::abs(group.W(row, r) * group.lambda[r]);
+  if (!(std::abs(missed) > kShare * terms)) return;
   if (std::abs(missed) > inconsistency_) inconsistency_ = std::abs(missed), inconsistent_ = &whose;
 }
 

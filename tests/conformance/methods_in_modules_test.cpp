@@ -379,6 +379,70 @@ length = 0
   }
 }
 
+// --- contradictions
+
+/// Two sliders that drives accelerate, joined where they begin.
+TEST(Contradiction, OfModulesWithAJointBetweenThemIsNamedIfItIsReal) {
+  const std::string part = R"toml(linkwork = 1
+[parameters]
+acceleration = 1
+[[body]]
+name = "block"
+mass = 1
+inertia = [1, 1, 1]
+[[joint]]
+name = "rail"
+type = "prismatic"
+parent = { body = "ground" }
+child = { body = "block" }
+axis = [0.36, 0.48, 0.8]
+[[closure]]
+name = "lead"
+type = "drive"
+joint = "rail"
+value = "0.5*acceleration*t^2"
+[[port]]
+name = "hook"
+body = "block"
+)toml";
+  ReadOptions options;
+  options.load = [&](const std::filesystem::path&) { return part; };
+  for (const double second : {3.0, 5.01, 5.0}) {
+    const std::string text = fmt::format(R"(linkwork = 1
+[settings]
+end = 0.01
+glue = "hierarchical"
+[[module]]
+name = "a"
+file = "part.toml"
+parameters = {{ acceleration = 5 }}
+[[module]]
+name = "b"
+file = "part.toml"
+parameters = {{ acceleration = {} }}
+[[connection]]
+name = "both"
+type = "point"
+a = "a.hook"
+b = "b.hook"
+)",
+                                         second);
+    const Summary summary = run_model(read_model_text(text, "drives.toml", options)).summary;
+    EXPECT_EQ(summary.completed, second == 5.0) << summary.status;
+    if (second != 5.0) {
+      EXPECT_THAT(summary.status, testing::HasSubstr("connection 'both' contradicts")) << second;
+    }
+  }
+}
+
+/// Where light bodies carry heavy ones accelerations are large, and with them what rounding leaves of dependent rows.
+TEST(Contradiction, IsNotSaidOfRoundingBesideLargeAccelerations) {
+  for (const std::uint64_t seed : {91000016u, 91000135u}) {
+    const test::AssemblyVerdict comparison = test::compare_with_one_piece(test::assembly_in("smooth", seed), 1e-7);
+    EXPECT_EQ(comparison.kind, test::AssemblyVerdict::Kind::kSame) << seed << ": " << comparison.words;
+  }
+}
+
 // --- random assemblies
 
 class RandomAssemblies : public testing::TestWithParam<std::string> {};
