@@ -46,7 +46,7 @@ CatalogEntry<Formulation> compliance_formulation() {
   return {{"compliance",
            "virtual springs and dampers in place of the constraints, which then hold approximately",
            "Khan2006",
-           {{"stiffness", 1e6, "of the springs, for closures that have none of their own", numbers_above(0.0)},
+           {{"stiffness", 1e6, "of the springs, for closures that have none of their own", numbers_from(0.0)},
             {"damping", std::numeric_limits<double>::quiet_NaN(), "of the dampers; default 0.6 times the root of the stiffness",
              numbers_from(0.0)}}},
           [](const Model& model, const Options& options) {
