@@ -53,7 +53,15 @@ void EquationsOfMotion::linearize(const State& state, const VecX<double>& vdot, 
   evaluations_ += residual_->linearize(system_, state, vdot, lambda, at);
 }
 
-static const std::string kNotFinite = "the accelerations are not finite";
+/// `cause`: what is not finite among what they come from, if anything is.
+static std::string accelerations_not_finite(const Model& model, const VecX<double>& vdot, const std::string& cause) {
+  const std::string text = "the accelerations are not finite";
+  if (!cause.empty()) return text + ": " + cause;
+  for (int v = 0; v < model.tree.nv; ++v)
+    if (!std::isfinite(vdot[v]))
+      return fmt::format("{}: that of '{}' is {}, though all that acts is finite", text, model.velocity_name(v), vdot[v]);
+  return text;
+}
 
 Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;
@@ -63,16 +71,13 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   stabilization_->adjust(system_.terms());
   if (Status status = solve(); !status.ok()) {
     const std::string cause = system_.describe_not_finite();
-    return cause.empty() ? status : Status{kNotFinite + (": " + cause)};
+    return cause.empty() ? status : Status{accelerations_not_finite(model(), solution_.vdot, cause)};
   }
   stabilization_->correct(system_, solution_);
   finish_inactive_rows();
   most_rank_ = std::max(most_rank_, solution_.rank.rank);
   strongest_ = std::max(strongest_, solution_.rank.weakest);
-  if (!solution_.vdot.allFinite()) {
-    const std::string cause = system_.describe_not_finite();
-    return {kNotFinite + (cause.empty() ? "" : ": " + cause)};
-  }
+  if (!solution_.vdot.allFinite()) return {accelerations_not_finite(model(), solution_.vdot, system_.describe_not_finite())};
   if (rates.qdot.size() != state.q.size()) rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   assign_numbers(solution_.vdot, rates.vdot);
@@ -227,7 +232,11 @@ Status EquationsOfMotion::find_loads() {
                 Eigen::Matrix<double, Eigen::Dynamic, 1, 0, kFew, 1>>(found_, response_, loads_, is_turned, moved_);
   else
     find_change<MatX<double>, VecX<double>>(found_, response_, loads_, is_turned, moved_);
-  if (!moved_.allFinite()) return {"the friction forces are not finite"};
+  if (!moved_.allFinite()) {
+    const std::string cause = system_.describe_not_finite();
+    return {cause.empty() ? fmt::format("the friction of '{}' is not finite", model().frictions[loaded_.front()].name)
+                          : "the friction forces are not finite: " + cause};
+  }
   loads_ += moved_;
   if (Status status = solve_with_loads(loads_, found_); !status.ok()) return status;
   if (is_found(kFound)) return {};

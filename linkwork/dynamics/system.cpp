@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linkwork/dynamics/not_finite.h"
 #include "linkwork/dynamics/running_blocks.h"
 #include "linkwork/tree/crba.h"
 #include "linkwork/tree/energy.h"
@@ -50,29 +51,22 @@ const VecX<double>& System::bias() {
 double System::kinetic_energy() const { return linkwork::kinetic_energy(tree(), work_); }
 
 std::string System::describe_not_finite() {
-  const auto shown = [this](const std::string& who, const BoundExpression& law, double value) {
-    const Place& place = law.expression.place();
-    const std::string beyond = law.expression.describe_beyond({slots_.data(), law.slots.size()});
-    return fmt::format("{}, \"{}\"{}, is {}{}", who, law.expression.text(),
-                       place.line > 0 ? fmt::format(" in {}:{}", place.file, place.line) : "", value,
-                       beyond.empty() ? "" : ": " + beyond);
-  };
   if (blocks() != nullptr && !blocks()->trouble().empty()) return blocks()->trouble();
-  std::string found;
+  std::string found = not_finite_state(*model_, *state_);
   for_each_law(*model_, [&](const BoundExpression& law, const std::string& who) {
-    const double value = found.empty() ? evaluate(law) : 0.0;
-    if (!std::isfinite(value)) found = shown(who, law, value);
+    const int force = force_of(*model_, law);
+    if (!found.empty() || (force >= 0 && !is_in_force(force))) return;
+    const double value = evaluate(law);
+    if (std::isfinite(value)) return;
+    const Place& place = law.expression.place();
+    const std::string name = force < 0 ? "" : model_->forces[static_cast<std::size_t>(force)].name;
+    const std::string beyond = law.expression.describe_beyond({slots_.data(), law.slots.size()});
+    found = fmt::format("{}{}, \"{}\"{}, is {}{}", name.empty() ? "" : fmt::format("force '{}': ", name), who,
+                        law.expression.text(), place.line > 0 ? fmt::format(" in {}:{}", place.file, place.line) : "", value,
+                        beyond.empty() ? "" : ": " + beyond);
   });
-  if (!found.empty()) return found;
-  if (custom_forces_ && !custom_forces_->not_finite().empty()) return custom_forces_->not_finite();
-  for (int row = 0; row < terms_.rows(); ++row)
-    if (const double b = terms_.b[row]; !std::isfinite(terms_.phi[row]) || !std::isfinite(terms_.rate[row]) || !std::isfinite(b))
-      return fmt::format("row '{}' of the constraints has an error of {}, a rate of {} and asks for an acceleration of {}",
-                         model_->rows[static_cast<std::size_t>(row)].name, terms_.phi[row], terms_.rate[row], b);
-  for (int v = 0; v < tree().nv; ++v)
-    if (const double x = state_->v[v]; !std::isfinite(x) || !std::isfinite(work_.tau[v]))
-      return fmt::format("'{}' has the velocity {} and the force {}", model_->velocity_name(v), x, work_.tau[v]);
-  return {};
+  if (found.empty() && custom_forces_) found = custom_forces_->not_finite();
+  return found.empty() ? not_finite_effect(*this) : found;
 }
 
 }  // namespace linkwork

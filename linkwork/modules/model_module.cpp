@@ -139,7 +139,7 @@ class ModelModule : public Module, private ModuleEquations {
     }
     by_coordinates_ = level != Level::kAcceleration && !by_mass_;
     if (!by_coordinates_)
-      if (Status status = schur_->respond(system, level); !status.ok()) return status;
+      if (Status status = schur_->respond(system, level); !status.ok()) return explained(status);
     // What has no mass cannot be measured by it.
     if (level != Level::kAcceleration && system.work().massless_node != 0) by_coordinates_ = true;
     if (by_coordinates_) {
@@ -157,7 +157,7 @@ class ModelModule : public Module, private ModuleEquations {
       response.scale.segment<3>(6 * p).setConstant(turning);
       response.scale.segment<3>(6 * p + 3).setConstant(sliding);
     }
-    return {};
+    return level == Level::kAcceleration ? finite(response.R) : Status{};
   }
 
   Status advance(Level level, const VecX<double>& Q, VecX<double>& out) override {
@@ -172,7 +172,8 @@ class ModelModule : public Module, private ModuleEquations {
     }
     if (level == Level::kAcceleration) {
       if (switched_->load_count() > 0) switched_->find(lambda_, own_dependent());
-      return rates(vdot_, lambda_, Q, out);
+      const Status status = rates(vdot_, lambda_, Q, out);
+      return status.ok() ? finite(out) : status;
     }
     if (level == Level::kPosition) {
       vdot_ = -vdot_;
@@ -282,11 +283,19 @@ class ModelModule : public Module, private ModuleEquations {
 
   Status respond_by_probing(PortResponse& response) {
     System& system = equations_->system();
-    if (Status status = ported_->respond(system, *stabilization_, solution_, response); !status.ok()) return status;
+    if (Status status = ported_->respond(system, *stabilization_, solution_, response); !status.ok()) return explained(status);
     bias_accelerations(system);
     response.R += bias_;
-    return {};
+    return finite(response.R);
   }
+
+  /// What is not a finite number is often what is behind some other trouble: then that is told.
+  Status explained(const Status& trouble) {
+    const std::string cause = equations_->system().describe_not_finite();
+    return cause.empty() ? trouble : Status{fmt::format("at t = {:.9g} s its motion is not finite: {}", state_.t, cause)};
+  }
+  /// Where no cause is found, those who asked say what they got.
+  Status finite(const VecX<double>& result) { return result.allFinite() ? Status{} : explained({}); }
 
   /// With the forces on the ports.
   Status solve_ported() {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/dynamics/not_finite.h"
 #include "linkwork/model/input_error.h"
 #include "linkwork/model/spec.h"
 #include "linkwork/simulation/columns.h"
@@ -374,7 +375,8 @@ Status TimeLoop::attempt(double h) {
   return with_branches_held([&]() -> Status {
     if (Status status = integrator_->step(*equations_, now_, rates_, h, next_); !status.ok()) return status;
     if (std::abs(next_.t - planned_end_) <= kSameTime * std::max(1.0, std::abs(planned_end_))) next_.t = planned_end_;
-    return {equations_->is_finite(next_.y) ? "" : "the state is not finite"};
+    if (equations_->is_finite(next_.y)) return {};
+    return {"the state is not finite" + because_not_finite(*equations_, next_)};
   });
 }
 
@@ -567,8 +569,8 @@ bool TimeLoop::take_stock() {
   const Energies known = energies.value_or(Energies{});
   // Comparisons with what is not a number are false, and would not show it.
   if (!std::isfinite(errors.position + errors.velocity + known.kinetic + known.potential + known.work))
-    return stop(fmt::format("energies or constraint errors are not finite: kinetic {}, potential {}, work {}", known.kinetic,
-                            known.potential, known.work));
+    return stop(fmt::format("energies or constraint errors are not finite: kinetic {}, potential {}, work {}{}", known.kinetic,
+                            known.potential, known.work, because_not_finite(*equations_)));
   summary_.position_error_max = std::max(summary_.position_error_max, errors.position);
   summary_.velocity_error_max = std::max(summary_.velocity_error_max, errors.velocity);
   energy_with_rows_ = !energies;
