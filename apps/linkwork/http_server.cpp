@@ -22,6 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMostConnections = 32;
 constexpr std::size_t kLongestRequest = 16U << 10U;
+constexpr std::size_t kMostToDiscard = 256U << 10U;  // of what comes after a request, or of a body
 constexpr std::chrono::seconds kToAsk(10), kToTake(60), kToLeave(1);
 
 [[noreturn]] void fail(const char* what) { throw std::system_error(errno, std::generic_category(), what); }
@@ -158,22 +159,23 @@ class Connection {
     return true;
   }
 
-  /// To close while there is something unread would take back what was sent.
-  bool discard_rest() const {
+  /// To close while there is something unread would take back what was sent. Who has much more to say is hung up on all the same.
+  bool discard_rest() {
     char block[4096];
     for (int i = 0; i < 16; ++i) {
       const ssize_t count = ::recv(socket_, block, sizeof block, 0);
       if (count < 0) return errno == EAGAIN || errno == EINTR;
       if (count == 0) return false;
+      discarded_ += static_cast<std::size_t>(count);
     }
-    return true;
+    return discarded_ < kMostToDiscard;
   }
 
   int socket_;
   Stage stage_ = Stage::kAsks;
   Clock::time_point deadline_;
   std::string text_;  // asked, or to be taken
-  std::size_t sent_ = 0;
+  std::size_t sent_ = 0, discarded_ = 0;
 };
 
 }  // namespace

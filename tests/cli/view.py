@@ -99,6 +99,22 @@ try:
     if memory() > before + 20_000:
         fail(f"a request makes the server grow from {before} to {memory()} kB")
 
+    # A body that is not wanted is not waited for: the refusal comes at once, and the server hangs up on who goes on.
+    for head in (b"Transfer-Encoding: chunked\r\n", b"Content-Length: 2000000000\r\n"):
+        with connected() as client:
+            client.sendall(f"POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n".encode() + head + b"\r\n")
+            if not client.recv(1 << 16).startswith(b"HTTP/1.1 405 "):
+                fail("a body is waited for")
+            taken = 0
+            try:
+                for _ in range(3000):
+                    client.sendall(b"10000\r\n" + b"x" * 65536 + b"\r\n")
+                    taken += 65536
+            except OSError:
+                pass
+            if taken > 20_000_000:  # most of it is what the two sockets hold
+                fail(f"the server takes {taken} bytes of a body that it has refused")
+
     # Clients that say nothing, or little, and one that does not take its answer.
     slow = [connected() for _ in range(100)]
     for client in slow[::2]:
