@@ -12,6 +12,7 @@
 #include "linkwork/io/report.h"
 #include "linkwork/io/summary_file.h"
 #include "linkwork/model/input_error.h"
+#include "linkwork/transport/mpi_world.h"
 
 namespace linkwork::cli {
 namespace {
@@ -55,7 +56,9 @@ void ResultFolder::lock() {
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(descriptor_);
-    throw InputError({path_.string(), 0, 0}, "another run is writing its results there", "another folder (--out)");
+    throw InputError({path_.string(), 0, 0}, "another run is writing its results there",
+                     under_mpirun() ? "another folder (--out), or a command whose ranks share its work: run, resume, sweep, study"
+                                    : "another folder (--out)");
   }
 }
 

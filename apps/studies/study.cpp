@@ -75,6 +75,10 @@ std::string score(const studies::StudyResult& result) {
 
 /// Of the ranks that mpirun started the first runs the study; the others help where it asks for them.
 int run_study(const StudyOptions& options, Transport& world) {
+  together(world, [&](Inputs& inputs) {
+    find_study(options.name);
+    inputs.add("the study", fmt::format("{} {}", options.name, options.quick));
+  });
   const Study& study = find_study(options.name);
   if (world.rank() != 0) {
     studies::StudyContext context;

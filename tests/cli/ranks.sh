@@ -34,6 +34,22 @@ cp a/m.toml b/m.toml
 echo '# other' >>b/parts/four_bar_right.toml
 ranks 'rank 1 was given other input than rank 0: the file four_bar_right.toml' -n 1 -wdir a "${run[@]}" : -n 1 -wdir b "${run[@]}"
 
+study=("$LINKWORK" study --quick --quiet --out studied)
+ranks 'rank 1 was given other input than rank 0: the study' -n 1 "${study[@]}" hierarchical : -n 1 "${study[@]}" gluing
+ranks "unknown study 'hierachical'; did you mean 'hierarchical'?" -n 2 "${study[@]}" hierachical
+[[ ! -e studied ]] || fail 'a refused study leaves results'
+cp a/m.toml a/sweep.toml
+sed 's/^torque = 6.0/torque = 7.0/' a/m.toml >b/sweep.toml
+sweep=("$LINKWORK" sweep sweep.toml --grid torque=1:2:2 --end 0.01 --out swept)
+ranks 'rank 1 was given other input than rank 0: the model' -n 1 -wdir a "${sweep[@]}" : -n 1 -wdir b "${sweep[@]}"
+
+# Commands that work in one process are not shared: the second of two in one folder is refused, and told so.
+code=0
+timeout 60 mpirun --oversubscribe -n 2 "$LINKWORK" kinematics four_bar_driven --end 100 --every 1e-4 --no-report --out driven >stdout 2>stderr || code=$?
+((code == 2)) || { cat stderr >&2; fail "exit $code of two processes in one folder"; }
+grep -q 'driven: another run is writing its results there; expected another folder (--out), or a command whose ranks share' stderr ||
+  { cat stderr >&2; fail 'no reason for two processes in one folder'; }
+
 # What only rank 0 finds out, the others learn.
 touch a/occupied
 ranks 'occupied: cannot be made: ' -n 2 -wdir a "${run[@]}" --out occupied
