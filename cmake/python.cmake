@@ -36,7 +36,7 @@ add_custom_command(OUTPUT ${PROJECT_BINARY_DIR}/python/copied
   COMMAND ${CMAKE_COMMAND} -E rm -rf ${package_tree}/models
   COMMAND ${CMAKE_COMMAND} -E copy ${package_files} ${package_tree}
   COMMAND ${CMAKE_COMMAND} -E copy_directory ${PROJECT_SOURCE_DIR}/models ${package_tree}/models
-  COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:linkwork_fmu> ${package_tree}
+  COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_FILE:linkwork_fmu> ${PROJECT_BINARY_DIR}/linkwork_fmu.licenses.txt ${package_tree}
   COMMAND ${CMAKE_COMMAND} -E touch ${PROJECT_BINARY_DIR}/python/copied
   DEPENDS ${package_files} ${model_files} linkwork_fmu)
 add_custom_target(linkwork_python ALL DEPENDS ${PROJECT_BINARY_DIR}/python/copied)

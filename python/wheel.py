@@ -35,6 +35,17 @@ def needed_libraries(extension):
     return {name: Path(file).resolve() for name, file in sorted(found.items()) if not OF_THE_SYSTEM.match(name)}
 
 
+def licenses_of(library):
+    """The file with the licence of the package that a library is from; none where there is no dpkg."""
+    try:
+        shown = subprocess.run(["dpkg", "-S", library.name], capture_output=True, text=True, check=False).stdout
+    except FileNotFoundError:
+        return []
+    packages = {line.split(":")[0] for line in shown.splitlines() if line.endswith(f"/{library.name}")}
+    files = [Path("/usr/share/doc", package, "copyright") for package in sorted(packages)]
+    return [file for file in files if file.exists()]
+
+
 def main():
     package, version, out = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
@@ -45,6 +56,9 @@ def main():
              if file.is_file() and "__pycache__" not in file.parts}
     for name, file in needed_libraries(extension).items():
         files[f"linkwork/libs/{name}"] = file.read_bytes()
+        # Debian has the licence of a library beside the library's package.
+        for license in licenses_of(file):
+            files[f"{info}/licenses/{license.parent.name}.txt"] = license.read_bytes()
     files[f"{info}/METADATA"] = METADATA.format(version=version, python=f"3.{sys.version_info.minor}").encode()
     files[f"{info}/WHEEL"] = f"Wheel-Version: 1.0\nGenerator: linkwork\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     files[f"{info}/entry_points.txt"] = b"[console_scripts]\nlinkwork = linkwork.__main__:main\n"

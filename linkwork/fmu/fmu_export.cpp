@@ -63,6 +63,9 @@ ExportedFmu export_fmu(const Mechanism& mechanism, const fs::path& file, const F
   std::vector<ZippedFile> files{{"modelDescription.xml", model_description(interface, options)}};
   files.push_back(
       {folder + model_identifier(interface.name) + ".so", read_input_file(binary, "a shared object", std::size_t{1} << 30U)});
+  // An FMU is given away: the licences of what its shared object contains go along.
+  if (const fs::path licenses = fs::path(binary).replace_extension(".licenses.txt"); fs::is_regular_file(licenses, ignored))
+    files.push_back({"documentation/licenses/licenses.txt", read_input_file(licenses, "a text", std::size_t{1} << 26U)});
   for (const auto& [name, contents] : resource_files(model, interface)) files.push_back({"resources/" + name, contents});
   check_durable_file(file);
   write_durable_file(file, zipped(files));

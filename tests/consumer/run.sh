@@ -20,6 +20,9 @@ models=$work/prefix/share/linkwork/models
 "$work/build/batch" "$models/four_bar.toml"
 
 installed_files=(bin/linkwork share/linkwork/models/four_bar.toml share/doc/linkwork/LICENSE)
+for package in libeigen3-dev libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libfmt-dev libpugixml-dev libsundials-dev; do
+  if [[ -e /usr/share/doc/$package/copyright ]]; then installed_files+=("share/doc/linkwork/licenses/$package.txt"); fi
+done
 if [[ -d $build/web/licenses ]]; then installed_files+=(share/doc/linkwork/licenses/{three,uplot}.txt); fi
 for installed in "${installed_files[@]}"; do
   [[ -e $work/prefix/$installed ]] || { echo "not installed: $installed" >&2; exit 1; }

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unittest
+import zipfile
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from importer import ERROR, Fmu, FmiError, Instance  # noqa: E402
@@ -103,6 +104,16 @@ class Exported(unittest.TestCase):
                     instance.terminate()
                     instance.free()
             fmu.close()
+
+    def test_licences_go_along(self):
+        for version in (2, 3):
+            program("export", "fmu", "four_bar", "-o", f"licences_{version}.fmu", "--fmi", str(version))
+            with zipfile.ZipFile(f"licences_{version}.fmu") as archive:
+                text = archive.read("documentation/licenses/licenses.txt").decode()
+            self.assertIn("Apache License", text)
+            if os.path.exists("/usr/share/doc/libsundials-dev/copyright"):
+                for package in ("libeigen3-dev", "libsundials-dev", "libfmt-dev"):
+                    self.assertIn(f"Contains {package}:", text)
 
     def test_four_bar(self):
         self.run_both("four_bar", 1.0, 1e-3, 1e-9)

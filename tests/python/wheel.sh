@@ -34,4 +34,10 @@ for name, digest, size in listed:
     if digest:
         data = archive.read(name)
         assert digest == "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode() and int(size) == len(data)
+# The licences of the libraries that it brings along, where the system tells them.
+import shutil
+libraries = [name for name in archive.namelist() if name.startswith("linkwork/libs/")]
+licenses = [name for name in archive.namelist() if ".dist-info/licenses/" in name]
+assert libraries and (not shutil.which("dpkg") or any("fmt" in name for name in licenses)), licenses
+assert "linkwork/linkwork_fmu.licenses.txt" in archive.namelist()
 END
