@@ -35,10 +35,10 @@ class GigspFormulation : public Formulation {
     for (const ConstraintRow& row : model.rows)
       if (reuse_ && !force && !row.holonomic)
         throw InputError({},
-                         fmt::format("formulation 'gigsp' cannot reuse an inverse with '{}': that constrains velocities, and "
-                                     "the motion would be off though it satisfies it",
+                         fmt::format("formulation 'gigsp' cannot reuse an inverse with '{}': that constrains velocities, "
+                                     "whose errors do not show how far the motion is off",
                                      row.closure),
-                         "reuse=1, or force=1 to see it");
+                         "reuse=1, or force=1 for a motion that is off to first order in the inverse's age");
   }
 
   Status solve(System& system, Solution& solution) override {
@@ -119,7 +119,8 @@ CatalogEntry<Formulation> gigsp_formulation() {
        "Arabyan1998",
        {{"reuse", 1.0, "steps for which a generalized inverse is used; above 1 it is approximate and needs drift control",
          whole_numbers(1.0)},
-        {"force", 0.0, "1: reuse also with constraints on velocities, where the motion is then wrong", kYesOrNo},
+        {"force", 0.0, "1: reuse also with constraints on velocities, whose errors do not show how far the motion is off",
+         kYesOrNo},
         {"threads", 1.0, "threads that share the work where there are at least 150 constraint rows", whole_numbers(1.0, 256.0)},
         {"tolerance", kRankTolerance, "squared length, relative to its scale, below which a row counts as dependent",
          numbers_between(1e-20, 1e-2)}}},
