@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
+#include <tuple>
 
 #include "tests/support/mechanisms.h"
 #include "tests/support/recorded_run.h"
@@ -367,6 +370,26 @@ TEST(Trouble, WithTheEnergyIsAWarning) {
   spec.settings.integrator = {"rk4", {}, {}};
   spec.settings.step = 1e-3;
   EXPECT_THAT(RecordedRun(spec).summary.warnings, Not(Contains(HasSubstr("the energy is off by"))));
+}
+
+/// Springs in place of the constraints: too weak for the load, or for the speed, they let go of the loop.
+TEST(Trouble, WithLoopsThatComeApartIsAWarning) {
+  for (const char* model : {"four_bar", "slider_crank"})
+    for (const auto& [choice, coordinates, open] : {std::tuple{"compliance:stiffness=50", "TA", true},
+                                                    {"compliance:stiffness=1e7,damping=3e3", "TA", false},
+                                                    {"schur", "TA", false},
+                                                    {"schur", "FA", false}}) {
+      Spec spec = test::library_spec(model);
+      spec.settings.formulation = parse_choice(choice, {});
+      spec.settings.coordinates = {coordinates, {}, {}};
+      spec.settings.stabilization = {"none", {}, {}};
+      spec.settings.step = 1e-4;
+      spec.settings.end = 0.5;
+      const Summary summary = RecordedRun(spec).summary;
+      const bool warned = std::ranges::any_of(
+          summary.warnings, [](const std::string& text) { return text.find("the mechanism came apart") != std::string::npos; });
+      EXPECT_EQ(warned, open) << model << ", " << choice << ", " << coordinates << ": off by " << summary.position_error_max;
+    }
 }
 
 }  // namespace
