@@ -5,6 +5,7 @@
 
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/motion_residual.h"
+#include "linkwork/dynamics/not_finite.h"
 #include "linkwork/integrators/catalog.h"
 #include "linkwork/integrators/newmark_coefficients.h"
 #include "linkwork/linalg/pattern_lu.h"
@@ -94,8 +95,19 @@ class NewmarkFamily : public Integrator {
     }
     factored_ = false;
     if (!status.ok()) return status;
-    return {
-        fmt::format("the iteration of integrator '{}' does not converge over a step of {:.3g} s; try a smaller step", name_, h)};
+    return {fmt::format("the iteration of integrator '{}' does not converge over a step of {:.3g} s{}", name_, h,
+                        why_it_diverges(equations, h, to))};
+  }
+
+  /// Where it began there may be what has no number; later everything is infected by that.
+  std::string why_it_diverges(EquationsOfMotion& equations, double h, State& to) {
+    y1_ = y_;
+    lambda_ = lambda0_;
+    mu_.setZero();
+    place(equations.model().tree, h, to);
+    evaluate(equations, to);
+    const std::string cause = because_not_finite(equations);
+    return cause.empty() ? "; try a smaller step" : cause;
   }
 
   /// (1) to (3): the state that belongs to vdot1 and mu.
@@ -175,9 +187,12 @@ class NewmarkFamily : public Integrator {
     if (stabilized_) times_displacement_tangent(tree, d_, at_.G);
     if (lu_.size() != size()) lu_.set_pattern(size(), pattern());
     fill();
-    if (!lu_.factor())
+    if (!lu_.factor()) {
+      if (const std::string cause = because_not_finite(equations); !cause.empty())
+        return {fmt::format("the equations of a step of integrator '{}' are not finite{}", name_, cause)};
       return {fmt::format(
           "the equations of a step of integrator '{}' are singular: a motion has neither inertia nor a constraint", name_)};
+    }
     factored_ = fresh_ = true;
     return {};
   }

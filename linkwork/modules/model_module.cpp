@@ -369,7 +369,7 @@ class ModelModule : public Module, private ModuleEquations {
   int velocity_count() const override { return nv(); }
   int row_count() const override { return model_.row_count(); }
 
-  void show() override {
+  Status show() override {
     System& system = equations_->system();
     system.update_forces();
     stabilization_->adjust(system.terms());
@@ -384,6 +384,7 @@ class ModelModule : public Module, private ModuleEquations {
     schur_->jacobian(system, J);
     bias_accelerations(system);
     Jdot_v = bias_;
+    return finite(force);
   }
 
   int first_velocity() const override { return nq(); }

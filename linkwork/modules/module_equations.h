@@ -12,8 +12,8 @@ struct ModuleEquations {
 
   virtual int velocity_count() const = 0;
   virtual int row_count() const = 0;  // of A: the module's own constraints
-  /// Fills the matrices below.
-  virtual void show() = 0;
+  /// Fills the matrices below. Trouble: they are not finite.
+  virtual Status show() = 0;
   /// Where velocities begin in a state, and accelerations in its rate.
   virtual int first_velocity() const = 0;
   /// Moves positions along a small displacement, as velocities are measured.

@@ -460,8 +460,14 @@ bool TimeLoop::gets_on() {
   }
   if (evaluations - evaluations_there_ < kMost) return true;
   const std::string busy = watch_ ? watch_->busiest(got_to_) : "";
-  return stop(fmt::format("{} evaluations advanced the time by less than {:.2g} s{}", evaluations - evaluations_there_, least,
-                          busy.empty() ? "" : ": what keeps switching is " + busy));
+  std::string why = busy.empty() ? "" : ": what keeps switching is " + busy;
+  if (why.empty() && equations_->equations_of_motion() != nullptr) {  // what is ahead may have no number
+    inside_ = now_;
+    inside_.t += settings_.step;
+    if (const Status ahead = equations_->evaluate(inside_, inside_rates_); !ahead.ok()) why = ": a step ahead " + ahead.trouble;
+  }
+  return stop(
+      fmt::format("{} evaluations advanced the time by less than {:.2g} s{}", evaluations - evaluations_there_, least, why));
 }
 
 /// A fixed step that fails may only be too long: the same interval is tried in short ones before the mechanism is blamed.

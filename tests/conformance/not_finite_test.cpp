@@ -155,6 +155,38 @@ const std::vector<Case> kCases{
 };
 INSTANTIATE_TEST_SUITE_P(Causes, NotFinite, testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
 
+TEST(NotFiniteForce, IsToldByEveryIntegratorAndGlue) {
+  const std::string hand = "[[force]]\nname = \"hand\"\ntype = \"force\"\njoint = \"y\"\nvalue = \"log(0.1 - t)\"\n";
+  Spec whole = read_model_text(part(hand, true), "whole.toml");
+  for (const char* integrator :
+       {"euler", "dopri45", "cvode-adams", "cvode-bdf", "ida", "arkode", "newmark", "generalized-alpha"}) {
+    whole.settings.integrator = {integrator, {}, {}};
+    EXPECT_THAT(what_came_of(whole), AllOf(HasSubstr("\"log(0.1 - t)\""), HasSubstr("'hand'"))) << integrator;
+  }
+  ReadOptions options;
+  options.load = [&](const std::filesystem::path& file) { return part(file == "odd.toml" ? hand : "", true); };
+  for (const char* glue : {"hierarchical", "projection", "gluing", "compliance"}) {
+    Spec modules = read_model_text(R"(linkwork = 1
+[settings]
+end = 1.0
+[[module]]
+name = "fine"
+file = "fine.toml"
+[[module]]
+name = "odd"
+file = "odd.toml"
+[[connection]]
+name = "c"
+type = "point"
+a = "fine.p"
+b = "odd.p"
+)",
+                                   "assembly.toml", options);
+    modules.settings.glue = {glue, {}, {}};
+    EXPECT_THAT(what_came_of(modules), AllOf(HasSubstr("module 'odd'"), HasSubstr("\"log(0.1 - t)\""))) << glue;
+  }
+}
+
 TEST(NotFiniteEnergy, IsToldByTheBodyThatHasIt) {
   const std::string status = what_came_of(read_model_text(part("", true, 1e308), "far.toml"));
   EXPECT_THAT(status,

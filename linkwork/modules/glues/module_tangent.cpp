@@ -10,8 +10,8 @@ void ModuleTangent::update(WorkingModule& module, double t, const VecX<double>& 
   ModuleEquations& equations = *module.module->equations();
   const int n = equations.velocity_count(), first = equations.first_velocity();
   const auto force_at = [&](const VecX<double>& at) -> VecX<double> {
-    if (!module.module->kinematics(t, at, module.motion).ok()) return VecX<double>::Constant(n, std::nan(""));
-    equations.show();
+    const bool known = module.module->kinematics(t, at, module.motion).ok() && equations.show().ok();
+    if (!known) return VecX<double>::Constant(n, std::nan(""));
     return equations.force;
   };
   const VecX<double> at_rest = force_at(x);
@@ -36,7 +36,7 @@ void ModuleTangent::update(WorkingModule& module, double t, const VecX<double>& 
 void ModuleTangent::respond(WorkingModule& module, const VecX<double>& accelerations) {
   constexpr double kDependent = 1e-10;
   ModuleEquations& equations = *module.module->equations();
-  equations.show();
+  equations.show();  // what is not finite shows in the response
   A_ = equations.A, J_ = equations.J, b_ = equations.b;
   Kbar_.compute(equations.M + change_);
   KJ_ = Kbar_.solve(J_.transpose());

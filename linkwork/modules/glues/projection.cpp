@@ -143,7 +143,7 @@ class ProjectionGlue : public Glue {
   Status look(double t, const States& x) {
     workshop_.ask_kinematics(t, x);
     for (WorkingModule& module : workshop_.modules()) {
-      module.module->equations()->show();
+      if (Status status = module.module->equations()->show(); !status.ok()) workshop_.report(module, status.trouble);
       pack(module);
     }
     const int rank = workshop_.rank();
