@@ -153,7 +153,7 @@ const std::vector<Case> kCases{
      {"the bushing '", "rubber'"}},
     {"State", "[[state]]\nname = \"level\"\nstart = 1\nrate = \"asin(1 + z.level)\"\n", {"level'"}, "asin(1 + z.level)"},
 };
-INSTANTIATE_TEST_SUITE_P(Causes, NotFinite, testing::ValuesIn(kCases), [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Causes, NotFinite, testing::ValuesIn(kCases), [](const auto& one) { return one.param.name; });
 
 TEST(NotFiniteForce, IsToldByEveryIntegratorAndGlue) {
   const std::string hand = "[[force]]\nname = \"hand\"\ntype = \"force\"\njoint = \"y\"\nvalue = \"log(0.1 - t)\"\n";
