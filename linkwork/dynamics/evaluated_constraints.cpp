@@ -45,6 +45,7 @@ void EvaluatedConstraints::update(const State& state) {
   if (kept == Kept::kPositions) return update_motion(state);
   kept_ = Kept::kNothing;
   state_ = &state;
+  current_ = Kept::kAll;
   if (kept == Kept::kAll) return;
   linkwork::update_motion(tree(), state.q.data(), state.v.data(), work_);
   update_closures(true);
@@ -52,6 +53,7 @@ void EvaluatedConstraints::update(const State& state) {
 
 void EvaluatedConstraints::update_positions(const State& state) {
   kept_ = Kept::kNothing;
+  current_ = Kept::kPositions;
   state_ = &state;
   linkwork::update_positions(tree(), state.q.data(), work_);
   update_closures(false);
@@ -59,6 +61,7 @@ void EvaluatedConstraints::update_positions(const State& state) {
 
 void EvaluatedConstraints::update_motion(const State& state) {
   kept_ = Kept::kNothing;
+  current_ = Kept::kAll;
   state_ = &state;
   update_velocities(tree(), state.v.data(), work_);
   for (std::size_t i = 0; i < model_->frame_closures.size(); ++i) {
