@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstring>
 
 #include "linkwork/dynamics/differential_equation.h"
@@ -24,9 +25,24 @@ struct Derivative {
   VecX<double> zdot;
 };
 
-/// Mechanisms have few coordinates, for which Eigen's loops take several times as long as this.
+/// Mechanisms have few coordinates, for which Eigen's loops and calls of memcpy take several times as long as this: two blocks
+/// of a fixed size that overlap.
 inline void copy_numbers(const double* from, Eigen::Index count, double* to) {
-  if (count > 0) std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(double));
+  const auto copy_ends = [&]<std::size_t kBlock>(std::array<double, kBlock> first, std::array<double, kBlock> last) {
+    const Eigen::Index behind = count - static_cast<Eigen::Index>(kBlock);
+    std::memcpy(first.data(), from, sizeof first);
+    std::memcpy(last.data(), from + behind, sizeof last);
+    std::memcpy(to, first.data(), sizeof first);
+    std::memcpy(to + behind, last.data(), sizeof last);
+  };
+  if (count > 8)
+    std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(double));
+  else if (count >= 4)
+    copy_ends(std::array<double, 4>{}, std::array<double, 4>{});
+  else if (count >= 2)
+    copy_ends(std::array<double, 2>{}, std::array<double, 2>{});
+  else if (count == 1)
+    *to = *from;
 }
 inline void assign_numbers(const double* from, Eigen::Index count, VecX<double>& to) {
   if (to.size() != count) to.resize(count);

@@ -1,5 +1,6 @@
 #include "linkwork/integrators/runge_kutta.h"
 
+#include <array>
 #include <utility>
 
 #include "linkwork/dynamics/state.h"
@@ -58,27 +59,38 @@ class RungeKutta : public Integrator {
  private:
   /// Several terms at a time: with few coordinates it is the passes that count.
   void combine(const std::vector<double>& weights, std::size_t count, VecX<double>& y) {
-    terms_.clear();
-    for (std::size_t j = 0; j < count; ++j)
-      if (weights[j] != 0.0) terms_.emplace_back(h_ * weights[j], &k_[j]);
-    const VecX<double>* from = &start_.y;
-    for (std::size_t j = 0; j < terms_.size(); from = &y) {
-      const auto left = terms_.size() - j;
-      const auto term = [&](std::size_t i) { return terms_[j + i].first * *terms_[j + i].second; };
-      if (left >= 4)
-        y = *from + term(0) + term(1) + term(2) + term(3), j += 4;
-      else if (left >= 2)
-        y = *from + term(0) + term(1), j += 2;
-      else
-        y = *from + term(0), j += 1;
+    const Eigen::Index size = start_.y.size();
+    if (y.size() != size) y.resize(size);
+    const double* from = start_.y.data();
+    std::array<double, 4> w{};
+    std::array<const double*, 4> k{};
+    std::size_t terms = 0;
+    const auto add = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      double* const to = y.data();
+#pragma GCC unroll 1
+      for (Eigen::Index i = 0; i < size; ++i) {
+        double sum = from[i];
+        ((sum += w[I] * k[I][i]), ...);
+        to[i] = sum;
+      }
+      from = to;
+      terms = 0;
+    };
+    for (std::size_t j = 0; j < count; ++j) {
+      if (weights[j] == 0.0) continue;
+      w[terms] = h_ * weights[j];
+      k[terms] = k_[j].data();
+      if (++terms == w.size()) add(std::make_index_sequence<4>());
     }
-    if (terms_.empty()) y = start_.y;
+    if (terms == 3) add(std::make_index_sequence<3>());
+    if (terms == 2) add(std::make_index_sequence<2>());
+    if (terms == 1) add(std::make_index_sequence<1>());
+    if (from != y.data()) assign_numbers(start_.y, y);
   }
 
   const Tableau& tableau_;
   DifferentialEquation* equations_ = nullptr;
   std::vector<VecX<double>> k_;  // rates by stage; the last: at the new state
-  std::vector<std::pair<double, const VecX<double>*>> terms_;
   Moment start_, stage_;
   double h_ = 0.0;
 };

@@ -26,6 +26,7 @@ constexpr double kSameTime = 4e-16;
 TimeLoop::TimeLoop(std::unique_ptr<MovingSystem> system)
     : system_(std::move(system)), settings_(system_->settings()), now_(system_->begin()), h_(settings_.step) {
   equations_ = &system_->equations();
+  settling_ = dynamic_cast<SettlingSystem*>(system_.get());
   make_integrator();
   if (!system_->columns().empty()) chosen_ = ColumnChoice(settings_).among(system_->columns());
   for (const std::size_t c : chosen_) columns_.push_back(system_->columns()[c]);
@@ -247,8 +248,8 @@ bool TimeLoop::step() {
     return finish_step();
   }
   if (!take_step(h) || !look_between()) return false;
-  if (auto* const settling = dynamic_cast<SettlingSystem*>(system_.get()); settling != nullptr && settling->settles()) {
-    const Status status = settling->settle(next_, next_rates_);
+  if (settling_ != nullptr && settling_->settles()) {
+    const Status status = settling_->settle(next_, next_rates_);
     return (status.ok() || stop(blame(next_.t - now_.t, status.trouble))) && find_event() && finish_step();
   }
   if (Status status = equations_->project(next_); !status.ok()) return stop(blame(next_.t - now_.t, status.trouble));

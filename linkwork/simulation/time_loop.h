@@ -15,6 +15,7 @@
 
 namespace linkwork {
 
+class SettlingSystem;
 class TimeLaws;
 
 /// The one loop over time: steps with or without error control, events located, rows, checkpoints, the account of errors and
@@ -125,6 +126,7 @@ class TimeLoop {
   void place_inside(double t);
 
   std::unique_ptr<MovingSystem> system_;
+  SettlingSystem* settling_ = nullptr;         // the same, if it is one
   DifferentialEquation* equations_ = nullptr;  // of the system
   const Settings& settings_;                   // of the system
   std::unique_ptr<Integrator> integrator_;
