@@ -23,7 +23,30 @@ JointReactions::JointReactions(const Model& model)
   }
   for (std::size_t c = 0; c < closures_.size(); ++c)
     if (std::ranges::find(closure_of_, static_cast<int>(c)) == closure_of_.end()) other_closures_.push_back(c);
+  for (const Joint& joint : model.joints) freedoms_.push_back(freedom_of(*joint.kind));
   find_welds();
+}
+
+/// Later elements keep their axes if earlier ones turn about no other.
+std::optional<JointReactions::Freedom> JointReactions::freedom_of(const JointKind& kind) {
+  Freedom freedom;
+  std::optional<Vec3<double>> turned_about;
+  for (const ElementaryJoint& element : kind.elements) {
+    const bool is_axis = element.axis.cwiseAbs() == Vec3<double>(element.axis.cwiseAbs().array().round());
+    if (!is_axis || (turned_about && *turned_about != element.axis)) return {};
+    const std::size_t axis = element.axis.x() != 0.0 ? 0 : element.axis.y() != 0.0 ? 1 : 2;
+    if (element.kind == NodeKind::kPrismatic) {
+      freedom.slides[axis] = true;
+    } else if (element.kind == NodeKind::kRevolute) {
+      freedom.turns[axis] = true;
+      turned_about = element.axis;
+    } else if (element.kind == NodeKind::kSpherical && kind.elements.size() == 1) {
+      freedom.turns = {true, true, true};
+    } else {
+      return {};
+    }
+  }
+  return freedom;
 }
 
 void JointReactions::find_welds() {
@@ -117,7 +140,8 @@ void JointReactions::pass_down(System& system, const VecX<double>& lambda) {
     // The tree may run through the joint from child to parent.
     const bool reversed = joint.parent.node > joint.child.node;
     const Wrench<double>& through = needed_[at(reversed ? joint.parent.node : joint.child.node)];
-    joints_[j] = share_of_joint(system, joint, reversed ? -through : through);
+    joints_[j] = freedoms_[j] ? share_of_axes(system, joint, *freedoms_[j], reversed ? -through : through)
+                              : share_of_joint(system, joint, reversed ? -through : through);
   }
   pass_through_welds(system);
 }
@@ -137,6 +161,13 @@ void JointReactions::pass_through_welds(const System& system) {
 /// The resultant of its rows on body b, at b's point.
 JointReactions::Reaction JointReactions::closure_reaction(const System& system, const FrameClosure& closure,
                                                           const VecX<double>& lambda) const {
+  const ClosureRows& known = system.terms().closure_rows[static_cast<std::size_t>(&closure - model_.frame_closures.data())];
+  const auto behind = lambda.segment(closure.first_row + known.working, closure.row_count - known.working);
+  if (known.kind != ClosureRows::Kind::kGeneral && behind.isZero(0.0)) {
+    Vec3<double> force = Vec3<double>::Zero();
+    for (int r = 0; r < known.working; ++r) force += lambda[closure.first_row + r] * known.directions[at(r)];
+    return {system.X_WN(closure.a.node).R * force, Vec3<double>::Zero()};
+  }
   std::array<Row, kMaxRows> rows;
   closure.evaluate(system.relative_motion(closure.a, closure.b), rows);
   Reaction sum;
@@ -147,6 +178,24 @@ JointReactions::Reaction JointReactions::closure_reaction(const System& system, 
   }
   const Mat3<double> R = system.pose(closure.a).R;
   return {R * sum.force, R * sum.torque};
+}
+
+/// What is left without the components along which the joint moves.
+JointReactions::Reaction JointReactions::share_of_axes(const System& system, const Joint& joint, const Freedom& freedom,
+                                                       const Wrench<double>& through) {
+  const NodeFrame &a = joint.parent, &b = joint.child;
+  const Vec3<double> p = system.X_WN(b.node) * b.X_NF.p;
+  Reaction share{through.f, through.n - p.cross(through.f)};
+  constexpr std::array kAll{true, true, true};
+  if (freedom.slides == kAll) share.force.setZero();
+  if (freedom.turns == kAll) share.torque.setZero();
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (!freedom.slides[k] && !freedom.turns[k]) continue;
+    const Vec3<double> axis = system.X_WN(a.node).R * a.X_NF.R.col(static_cast<int>(k));
+    if (freedom.slides[k]) share.force -= axis.dot(share.force) * axis;
+    if (freedom.turns[k]) share.torque -= axis.dot(share.torque) * axis;
+  }
+  return share;
 }
 
 JointReactions::Reaction JointReactions::share_of_joint(const System& system, const Joint& joint,

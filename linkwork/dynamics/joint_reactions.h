@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -52,6 +54,12 @@ class JointReactions {
   void pass_down(System& system, const VecX<double>& lambda);
   void pass_through_welds(const System& system);
   Reaction closure_reaction(const System& system, const FrameClosure& closure, const VecX<double>& lambda) const;
+  /// Of a joint that moves along and about axes of its frame on the parent, whatever its position: which these are.
+  struct Freedom {
+    std::array<bool, 3> slides{}, turns{};
+  };
+  static std::optional<Freedom> freedom_of(const JointKind& kind);
+  static Reaction share_of_axes(const System& system, const Joint& joint, const Freedom& freedom, const Wrench<double>& through);
   Reaction share_of_joint(const System& system, const Joint& joint, const Wrench<double>& through) const;
 
   const Model& model_;
@@ -62,6 +70,7 @@ class JointReactions {
   std::vector<std::size_t> hangs_on_;    // by node: the body that its joint hangs on; only if there are welds
   std::vector<Wrench<double>> on_body_;  // by body: the same as needed_; only if there are welds
   std::vector<Reaction> joints_, closures_;
+  std::vector<std::optional<Freedom>> freedoms_;  // by joint; none: the share must be solved for
 };
 
 }  // namespace linkwork
