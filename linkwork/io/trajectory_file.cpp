@@ -86,9 +86,14 @@ TrajectoryFile::~TrajectoryFile() {
 }
 
 void TrajectoryFile::write(std::span<const double> row) {
+  const std::size_t before = buffer_.size();
+  buffer_.resize(before + row.size() * (kLongestCsvNumber + 1));
+  char* to = buffer_.data() + before;
   for (const double value : row) {
-    append_csv_number(value, buffer_) += ',';
+    to = write_csv_number(value, to);
+    *to++ = ',';
   }
+  buffer_.resize(static_cast<std::size_t>(to - buffer_.data()));
   buffer_.back() = '\n';
   ++extent_.rows;
   if (buffer_.size() >= kBlock || std::chrono::steady_clock::now() - flushed_ > kLongest) flush();

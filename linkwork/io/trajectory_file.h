@@ -15,6 +15,9 @@ std::string csv_field(const std::string& text);
 /// A line of names; a number with 17 significant digits, which is enough to read back the same double.
 std::string csv_header(std::span<const std::string> columns);
 std::string& append_csv_number(double value, std::string& text);
+/// The same to where there is room for kLongestCsvNumber characters, which may all be overwritten. Returns the end.
+char* write_csv_number(double value, char* to);
+inline constexpr std::size_t kLongestCsvNumber = 48;
 
 /// Writes the rows of a run as CSV (RFC 4180, lines ending in \n): a header, then numbers with 17 significant digits, which is
 /// enough to read back the same doubles. Whole rows reach the file in blocks, or once a second, so that an interrupted run leaves
