@@ -268,8 +268,7 @@ void EvaluatedForces::add_to_bodies(const ForceColumns& columns, std::span<const
 }
 
 double EvaluatedForces::potential_energy() const {
-  update_poses(tree(), work_);
-  double energy = gravity_energy(tree(), work_);
+  double energy = gravity_energy(tree(), work_, moments_);
   const auto add = [&](double stiffness, double stretch) { energy += 0.5 * stiffness * stretch * stretch; };
   for (const Joint& joint : model_->joints) {
     if (joint.stiffness == 0.0) continue;

@@ -8,6 +8,7 @@
 #include "linkwork/dynamics/custom_forces.h"
 #include "linkwork/dynamics/evaluated_constraints.h"
 #include "linkwork/model/forces/force_kind.h"
+#include "linkwork/tree/energy.h"
 
 namespace linkwork {
 
@@ -67,6 +68,7 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
   std::optional<CustomForces> custom_forces_;  // if there are any
 
  private:
+  mutable std::vector<FirstMoment<double>> moments_;  // scratch
   void add_wrench(const NodeFrame& at, const Wrench<double>& F) { add_wrench(at.node, at.body, F); }
   void add_relative_force(const NodeFrame& a, const NodeFrame& b, const Row& row, double force);
   void apply_joint_laws();

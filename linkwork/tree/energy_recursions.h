@@ -21,7 +21,14 @@ S kinetic_energy(const T& tree, const TreeWork<S>& work) {
   S energy(0);
   for (int i = 1; i < tree.size(); ++i) {
     const NodeWork<S>& a = work[i];
-    const Wrench<S> momentum = tree.nodes[static_cast<std::size_t>(i)].inertia.template apply<S>(a.w, a.v);
+    const auto& inertia = tree.nodes[static_cast<std::size_t>(i)].inertia;
+    if (tree.nodes[static_cast<std::size_t>(i)].planar) {
+      const S m(inertia.mass), hx(inertia.h.x()), hy(inertia.h.y()), w = a.w.z(), vx = a.v.x(), vy = a.v.y();
+      const S n = S(inertia.I.zz) * w + (hx * vy - hy * vx);
+      energy += S(0.5) * (n * w + ((m * vx - hy * w) * vx + (m * vy + hx * w) * vy));
+      continue;
+    }
+    const Wrench<S> momentum = inertia.template apply<S>(a.w, a.v);
     energy += S(0.5) * (momentum.n.dot(a.w) + momentum.f.dot(a.v));
     if (const S rotor(tree.nodes[static_cast<std::size_t>(i)].armature); any(rotor != S(0))) {
       const S rate = joint_velocity(tree, work, i);
