@@ -290,7 +290,8 @@ class FileReader {
     reading_.open_files.pop_back();
     reading_.open_modules.pop_back();
     prefix_names(part, name + ".");
-    for (ModuleSpec& inner : part.modules) inner.parent = inner.parent < 0 ? 0 : inner.parent + 1;
+    for (ModuleSpec& inner : part.modules) ++inner.parent;
+    for (BodySpec& body : part.bodies) ++body.module;
     part.modules.insert(part.modules.begin(), {name, -1, table.place("name")});
     append(parts_, std::move(part));
   }

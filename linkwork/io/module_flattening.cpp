@@ -102,6 +102,9 @@ void prefix_names(Spec& spec, const std::string& prefix) {
 }
 
 void append(Spec& whole, Spec&& part) {
+  const int before = static_cast<int>(whole.modules.size());
+  for (BodySpec& body : part.bodies)
+    if (body.module >= 0) body.module += before;
   move_behind(whole.bodies, std::move(part.bodies));
   move_behind(whole.joints, std::move(part.joints));
   move_behind(whole.closures, std::move(part.closures));
@@ -115,7 +118,6 @@ void append(Spec& whole, Spec&& part) {
   move_behind(whole.ports, std::move(part.ports));
   move_behind(whole.visuals, std::move(part.visuals));
   move_behind(whole.notes, std::move(part.notes));
-  const int before = static_cast<int>(whole.modules.size());
   for (ModuleSpec& module : part.modules)
     if (module.parent >= 0) module.parent += before;
   move_behind(whole.modules, std::move(part.modules));

@@ -56,6 +56,7 @@ struct BodySpec {
   bool any_inertia = false;                           // it may violate the triangle inequality, as rounded data do
   std::optional<SolidSpec> solid;
   Place place;
+  int module = -1;  // in Spec::modules: the innermost that it is part of; -1: the model itself
 };
 
 /// What the formulation "compliance" puts in place of a closure: springs and dampers. What is not given is left to its options.
@@ -217,7 +218,7 @@ struct PortSpec {
   FrameSpec frame;
 };
 
-/// A module that was read in. Its bodies are those whose names begin with its own and a dot, but not with that of a module in it.
+/// A module that was read in. Its bodies tell that they are part of it (BodySpec::module).
 struct ModuleSpec {
   std::string name;  // in full: "pair1.left"
   int parent = -1;   // in Spec::modules; -1: the model itself

@@ -38,7 +38,7 @@ class Planner {
     refuse_homeless();
     check_sensor_cycles(spec_);
     for (const BodySpec& body : spec_.bodies) {
-      add_remote_modules(nest_holding(body.name));
+      add_remote_modules(body.module);
       add_body(body);
     }
     add_remote_modules(static_cast<int>(spec_.modules.size()));
@@ -86,15 +86,8 @@ class Planner {
     });
   }
 
-  /// The innermost module whose name stands before a name.
-  int nest_holding(const std::string& name) const {
-    for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot > 0; dot = name.rfind('.', dot - 1))
-      if (const auto found = nest_of_.find(name.substr(0, dot)); found != nest_of_.end()) return found->second;
-    return -1;
-  }
-
   void add_body(const BodySpec& body) {
-    const int nest = nest_holding(body.name);
+    const int nest = body.module;
     const auto [entry, is_new] = module_of_nest_.emplace(nest, static_cast<int>(parts_.size()));
     if (is_new) {
       Spec part;
@@ -109,6 +102,7 @@ class Planner {
     }
     module_of_[body.name] = entry->second;
     parts_[at(entry->second)].bodies.push_back(body);
+    parts_[at(entry->second)].bodies.back().module = -1;  // the part is a model of its own
   }
 
   /// Modules on other hosts take their place among the others: those before module `nest` of the spec.
