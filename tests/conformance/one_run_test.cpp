@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
 #include "linkwork/simulation/kinematics.h"
+#include "linkwork/simulation/pacing.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/thread_team.h"
 #include "tests/support/assemblies.h"
@@ -17,19 +19,22 @@
 namespace linkwork {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 
+using Change = std::function<void(Spec&)>;
+
 struct Subject {
   const char* name;
-  std::function<Simulation(const std::function<void(Settings&)>&)> make;
+  std::function<Simulation(const Change&)> make;
 };
 
-Spec changed(const std::string& model, const std::function<void(Settings&)>& change) {
+Spec changed(const std::string& model, const Change& change) {
   Spec spec = test::library_spec(model);
   spec.settings.end = 0.2;
   spec.settings.output_every = 0.007;  // not at the ends of steps
-  change(spec.settings);
+  change(spec);
   return spec;
 }
 
@@ -48,7 +53,7 @@ std::vector<Subject> subjects() {
 
 class EveryRun : public testing::TestWithParam<Subject> {
  protected:
-  static Simulation make(const std::function<void(Settings&)>& change = [](Settings&) {}) { return GetParam().make(change); }
+  static Simulation make(const Change& change = [](Spec&) {}) { return GetParam().make(change); }
 };
 
 struct ObservedRows {
@@ -132,6 +137,64 @@ TEST_P(EveryRun, RefusesWhatAnotherModelSaved) {
   EXPECT_THROW(run.restore(ring.save()), InputError);
 }
 
+TEST_P(EveryRun, TellsOfEveryStepAndWhatItCameTo) {
+  Simulation run = make();
+  ObservedRows observed;
+  Observer observer = observed.observer();
+  std::vector<double> times;
+  Pacing pacing(1e9);  // as good as never waits
+  pacing.start(0.0);
+  observer.progress = [&](double t, double) {
+    times.push_back(t);
+    pacing.wait(t);
+  };
+  const Summary summary = run.run(observer);
+  ASSERT_TRUE(summary.completed) << summary.status;
+  EXPECT_EQ(summary.simulated_seconds, 0.2);
+  EXPECT_EQ(summary.steps, std::ssize(times));
+  EXPECT_GE(summary.steps, 200);
+  EXPECT_GE(summary.evaluations, summary.steps);
+  EXPECT_EQ(pacing.summary().steps, summary.steps);
+  EXPECT_TRUE(std::ranges::is_sorted(times));
+  EXPECT_EQ(times.back(), 0.2);
+  EXPECT_LT(summary.position_error_max, 1e-9);
+  EXPECT_LT(summary.velocity_error_max, 1e-8);
+  EXPECT_TRUE(std::isfinite(summary.energy_drift));
+  ASSERT_FALSE(summary.final_state.empty());
+  for (const auto& [column, value] : summary.final_state) {
+    const auto place = std::ranges::find(run.columns(), column) - run.columns().begin();
+    EXPECT_EQ(observed.rows.back()[static_cast<std::size_t>(place)], value) << column;
+  }
+}
+
+/// Rows inside steps are interpolated, and leave no trace in the motion.
+TEST_P(EveryRun, MovesTheSameHoweverManyRowsAreWritten) {
+  std::vector<std::vector<double>> last;
+  std::vector<std::vector<double>> rows;
+  for (const double every : {0.05, 0.0125, 0.0007}) {
+    Simulation run = make([every](Spec& spec) { spec.settings.output_every = every; });
+    ObservedRows observed;
+    ASSERT_TRUE(run.run(observed.observer()).completed);
+    last.push_back({run.moment().y.begin(), run.moment().y.end()});
+    EXPECT_EQ(last.back(), last.front());
+    if (rows.empty()) rows = observed.rows;
+    for (const std::vector<double>& row : observed.rows) {
+      const auto same = std::ranges::find(rows, row.front(), [](const auto& other) { return other.front(); });
+      if (same == rows.end()) continue;
+      for (std::size_t c = 0; c < row.size(); ++c)
+        EXPECT_NEAR(row[c], (*same)[c], 1e-9 * std::max(1.0, std::abs(row[c]))) << run.columns()[c] << " at " << row.front();
+    }
+  }
+}
+
+TEST_P(EveryRun, WarnsOfJointsThatLeaveTheirLimits) {
+  Simulation run = make([](Spec& spec) {
+    for (JointSpec& joint : spec.joints)
+      if (joint.type == "revolute") joint.limits = std::array{-1e-3, 1e-3};
+  });
+  EXPECT_THAT(run.run(Observer{}).warnings, Contains(HasSubstr("left its limits")));
+}
+
 INSTANTIATE_TEST_SUITE_P(OneLoop, EveryRun, testing::ValuesIn(subjects()),
                          [](const auto& subject) { return std::string(subject.param.name); });
 
@@ -160,6 +223,21 @@ TEST(OneRun, WarnsOfLimitsInModulesAsInOnePiece) {
         EXPECT_THAT(summary.warnings, Contains(warning)) << threads;
       }
     }
+}
+
+/// A parallelogram that turns evenly lies flat at 0.25 s, to rounding.
+TEST(OneRun, WarnsOfALossOfRankInModulesAsInOnePiece) {
+  for (const bool apart : {false, true}) {
+    Spec spec = test::library_spec("parallel_four_bar_modules");
+    spec.forces.clear();
+    spec.settings.end = 0.3;
+    if (!apart) spec.settings.glue = {"none", {}, {}};
+    const Summary summary = run_model(spec).summary;
+    ASSERT_TRUE(summary.completed) << summary.status;
+    EXPECT_THAT(summary.warnings,
+                Contains(AllOf(HasSubstr("lost rank (1 instead of 2) at t = 0.25 s"), HasSubstr("a singular position"))))
+        << apart;
+  }
 }
 
 /// The step is too long for the mechanism: both say so.
