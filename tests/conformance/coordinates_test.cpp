@@ -65,13 +65,31 @@ class Solver {
 
 class CoordinatesOnModel : public testing::TestWithParam<std::string> {};
 
-/// Those whose constraints can be embedded: all but the ones that come and go, or constrain velocities only.
+/// Whose constraints come and go, or constrain velocities only. By name: every process that runs a test asks.
+const std::vector<std::string> kNotEmbeddable{"chaplygin_sleigh",
+                                              "clutch_modules",
+                                              "constant_speed_driver",
+                                              "gripper",
+                                              "latch",
+                                              "rolling_modules",
+                                              "slip_to_roll",
+                                              "snakeboard",
+                                              "stick_slip_disc",
+                                              "train_modules",
+                                              "two_arms_modules",
+                                              "upright_disc"};
+
+TEST(CoordinatesOnModels, AreThoseWhoseConstraintsCanBeEmbedded) {
+  for (const std::string& name : test::library_models()) {
+    const Model model = build_model(test::library_spec(name));
+    const bool comes_and_goes = model.has_events() || !std::ranges::all_of(model.rows, &ConstraintRow::is_permanent);
+    EXPECT_EQ(std::ranges::count(kNotEmbeddable, name), comes_and_goes ? 1 : 0) << name;
+  }
+}
+
 std::vector<std::string> embeddable_models() {
   std::vector<std::string> names = test::library_models();
-  std::erase_if(names, [](const std::string& name) {
-    const Model model = build_model(test::library_spec(name));
-    return model.has_events() || !std::ranges::all_of(model.rows, &ConstraintRow::is_permanent);
-  });
+  std::erase_if(names, [](const std::string& name) { return std::ranges::count(kNotEmbeddable, name) > 0; });
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(Library, CoordinatesOnModel, testing::ValuesIn(embeddable_models()),

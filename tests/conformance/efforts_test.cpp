@@ -83,8 +83,8 @@ INSTANTIATE_TEST_SUITE_P(Library, PowersOnModel, testing::ValuesIn(test::library
 
 TEST_P(PowersOnModel, AddUpToTheChangeOfEnergyInAllCoordinates) {
   // A long chain takes minutes in FA, and tells no more than a short one.
-  const Spec spec =
-      GetParam() == "chain_modules" ? test::library_spec(GetParam(), {{"cells", "2"}}) : test::library_spec(GetParam());
+  const Spec spec = GetParam() == "chain_modules" ? test::library_spec(GetParam(), {{"n", "2"}, {"cells", "2"}})
+                                                  : test::library_spec(GetParam());
   int judged = 0;
   for (const char* const coordinates : {"TA", "CE", "FA", "auto"}) {
     KeptRun run;
