@@ -3,6 +3,7 @@
 
 A file may include its own folder and the folders of lower layers. Folders of one layer do not include one another.
 What is worked on most, the methods and the time loop, is included by few: a change there must not compile everything anew.
+No file of the library and the program is longer than one can keep in mind.
 """
 
 import re
@@ -37,6 +38,7 @@ ONLY_IN = {"mpi.h": "transport"}
 # Headers of a method, a glue or the time loop, and how many sources of the repository a change of one may compile anew.
 LOCAL = re.compile(r"linkwork/(formulations|stabilizations|integrators|modules/glues)/|linkwork/modules/glue\.h|linkwork/simulation/(time_loop|moving_system)\.h")
 MOST_COMPILED = 40
+MOST_LINES = 600
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
@@ -117,6 +119,11 @@ def check_reach(includes, most=MOST_COMPILED):
     ]
 
 
+def check_length(path, text, most=MOST_LINES):
+    lines = len(text.splitlines())
+    return [f"{path}: has {lines} lines, more than {most}"] if path.startswith(("linkwork/", "apps/")) and lines > most else []
+
+
 def quoted_includes(text):
     return [match[2] for match in map(INCLUDE.match, text.splitlines()) if match and match[1] == '"']
 
@@ -162,6 +169,8 @@ def self_check():
     chain = {"a.cpp": ["b.h"], "b.h": ["linkwork/modules/glue.h"], "c.cpp": ["linkwork/modules/glue.h"], "linkwork/modules/glue.h": ["b.h"]}
     if check_reach(chain, 2) or len(check_reach(chain, 1)) != 1:
         failures.append("includes are not counted right")
+    if check_length("linkwork/a.cpp", "\n" * 600) or check_length("studies/a.cpp", "\n" * 601) or not check_length("apps/a.cpp", "\n" * 601):
+        failures.append("lines are not counted right")
     return failures
 
 
@@ -171,7 +180,7 @@ def main():
         sys.exit("include_lint.py fails its own check:\n" + "\n".join(failures))
     root = Path(sys.argv[1])
     files = [f for top in ("linkwork", "studies", "apps") for f in sorted((root / top).rglob("*")) if f.suffix in (".h", ".cpp")]
-    found = [message for f in files for message in check(f.relative_to(root).as_posix(), f.read_text(encoding="utf-8"))]
+    found = [message for f in files for rule in (check, check_length) for message in rule(f.relative_to(root).as_posix(), f.read_text(encoding="utf-8"))]
     everything = files + [f for top in ("tests", "bench", "examples") for f in sorted((root / top).rglob("*")) if f.suffix in (".h", ".cpp")]
     found += check_reach({f.relative_to(root).as_posix(): quoted_includes(f.read_text(encoding="utf-8")) for f in everything})
     if found:
