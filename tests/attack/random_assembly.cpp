@@ -67,8 +67,9 @@ class Cutter {
       spec_.modules.push_back(module);
     }
     int last = 0;
-    for (const BodySpec& body : spec_.bodies) {
+    for (BodySpec& body : spec_.bodies) {
       if (chance(0.6)) last = below(count);
+      body.module = last;
       name_[body.name] = spec_.modules[static_cast<std::size_t>(last)].name + "." + body.name;
     }
     name_["ground"] = "ground";

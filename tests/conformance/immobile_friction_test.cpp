@@ -105,7 +105,7 @@ Spec truss_in_modules(const Triangle& triangle, double friction) {
   const auto place = [](std::string& body) {
     if (body != "ground" && !body.empty()) body = (body == "a" ? "one." : "two.") + body;
   };
-  for (BodySpec& body : spec.bodies) place(body.name);
+  for (BodySpec& body : spec.bodies) body.module = body.name == "a" ? 0 : 1, place(body.name);
   for (JointSpec& joint : spec.joints) place(joint.parent.body), place(joint.child.body);
   for (ClosureSpec& closure : spec.closures) place(closure.a.body), place(closure.b.body);
   JointSpec free;
