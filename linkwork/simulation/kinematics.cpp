@@ -59,7 +59,8 @@ class KinematicSystem::Stepping : public Integrator {
   long rejected_ = 0;
 };
 
-KinematicSystem::KinematicSystem(std::shared_ptr<const Model> model) : model_(std::move(model)), recorder_(*model_, false) {
+KinematicSystem::KinematicSystem(std::shared_ptr<const Model> model)
+    : model_(std::move(model)), recorder_(*model_, false), limits_(*model_) {
   auto solver = std::make_unique<KinematicSolver>(*model_);
   solver_ = solver.get();
   equations_ = std::make_unique<EquationsOfMotion>(*model_, std::move(solver), std::make_unique<Stabilization>());
@@ -148,6 +149,7 @@ Status KinematicSystem::start(Moment& at, VecX<double>& rates, Summary& summary,
 
 void KinematicSystem::accept_step(const Moment& at, const VecX<double>& rates, Remarks& remarks) {
   equations_->system().accept_turns();
+  limits_.look(equations_->system(), remarks);
   watch_singularities(at, rates, remarks);
 }
 

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "linkwork/simulation/kinematic_solver.h"
+#include "linkwork/simulation/limit_watch.h"
 #include "linkwork/simulation/moving_system.h"
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/simulation.h"
@@ -48,6 +49,7 @@ class KinematicSystem : public MovingSystem {
   KinematicSolver* solver_;  // owned by the equations, as their formulation
   std::unique_ptr<EquationsOfMotion> equations_;
   Recorder recorder_;
+  LimitWatch limits_;
   State start_;
   Moment regular_;  // the last one at which the rates are determined, from which positions are predicted
   VecX<double> regular_rates_;
