@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 
 #include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/model_run.h"
@@ -152,14 +153,14 @@ TEST_P(EveryRun, TellsOfEveryStepAndWhatItCameTo) {
   ASSERT_TRUE(summary.completed) << summary.status;
   EXPECT_EQ(summary.simulated_seconds, 0.2);
   EXPECT_EQ(summary.steps, std::ssize(times));
-  EXPECT_GE(summary.steps, 200);
+  EXPECT_GE(summary.steps, 25);
   EXPECT_GE(summary.evaluations, summary.steps);
   EXPECT_EQ(pacing.summary().steps, summary.steps);
   EXPECT_TRUE(std::ranges::is_sorted(times));
   EXPECT_EQ(times.back(), 0.2);
   EXPECT_LT(summary.position_error_max, 1e-9);
   EXPECT_LT(summary.velocity_error_max, 1e-8);
-  EXPECT_TRUE(std::isfinite(summary.energy_drift));
+  EXPECT_FALSE(summary.energy_drift > 1e-3);  // what moves as its drives say has none
   ASSERT_FALSE(summary.final_state.empty());
   for (const auto& [column, value] : summary.final_state) {
     const auto place = std::ranges::find(run.columns(), column) - run.columns().begin();
@@ -167,23 +168,33 @@ TEST_P(EveryRun, TellsOfEveryStepAndWhatItCameTo) {
   }
 }
 
-/// Rows inside steps are interpolated, and leave no trace in the motion.
+/// Rows inside steps are interpolated, and leave no trace in the motion. Where steps end at rows, they are others.
 TEST_P(EveryRun, MovesTheSameHoweverManyRowsAreWritten) {
-  std::vector<std::vector<double>> last;
-  std::vector<std::vector<double>> rows;
+  struct Done {
+    long steps;
+    VecX<double> y;
+    std::vector<std::vector<double>> rows;
+  };
+  std::optional<Done> first;
   for (const double every : {0.05, 0.0125, 0.0007}) {
     Simulation run = make([every](Spec& spec) { spec.settings.output_every = every; });
     ObservedRows observed;
-    ASSERT_TRUE(run.run(observed.observer()).completed);
-    last.push_back({run.moment().y.begin(), run.moment().y.end()});
-    EXPECT_EQ(last.back(), last.front());
-    if (rows.empty()) rows = observed.rows;
+    const Summary summary = run.run(observed.observer());
+    ASSERT_TRUE(summary.completed) << summary.status;
+    if (!first) first = {summary.steps, run.moment().y, observed.rows};
+    if (summary.steps == first->steps)
+      EXPECT_EQ(run.moment().y, first->y) << every;
+    else
+      EXPECT_LT((run.moment().y - first->y).cwiseAbs().maxCoeff(), 1e-12) << every;
+    int compared = 0;
     for (const std::vector<double>& row : observed.rows) {
-      const auto same = std::ranges::find(rows, row.front(), [](const auto& other) { return other.front(); });
-      if (same == rows.end()) continue;
+      const auto same = std::ranges::find(first->rows, row.front(), [](const auto& other) { return other.front(); });
+      if (same == first->rows.end()) continue;
+      ++compared;
       for (std::size_t c = 0; c < row.size(); ++c)
         EXPECT_NEAR(row[c], (*same)[c], 1e-9 * std::max(1.0, std::abs(row[c]))) << run.columns()[c] << " at " << row.front();
     }
+    EXPECT_GE(compared, 2);
   }
 }
 
