@@ -101,8 +101,9 @@ void print_results(const ResultFiles& files) {
 
 void print_run(const Model& model, const Summary& summary, const ResultFiles& files) {
   const bool started = files.rows > 0;
-  print("{}: {}, {}{}\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
-        counted(static_cast<long>(model.joints.size()), "joint"),
+  const bool has_others = summary.modules && std::isnan(summary.modules->pretty);
+  print("{}: {}, {}{}{}\n", model.name, counted(static_cast<long>(model.bodies.size()) - 1, "body"),
+        counted(static_cast<long>(model.joints.size()), "joint"), has_others ? " beside those of FMUs and other hosts" : "",
         started ? ", " + counted(summary.dof, "degree of freedom") : "");
   print_line("methods", methods(model, summary));
   print_line(summary.completed ? "simulated" : "stopped", effort(summary));

@@ -124,7 +124,8 @@ std::vector<std::string> make_openssl_keys(const std::string& folder, const std:
   const std::string server_names = alternative_names(names);
   for (const char* const file : {"ca.pem", "ca.key", "server.pem", "server.key", "client.pem", "client.key"})
     if (fs::exists(to / file))
-      throw std::runtime_error("'" + (to / file).string() + "' is there already: keys are never replaced");
+      throw std::runtime_error("'" + (to / file).string() +
+                               "' is there already, and keys are never replaced: use those, or give another folder");
   const Key authority = new_key();
   const Certificate ca = new_certificate(*authority, "Linkwork trial authority", "", days, nullptr, *authority);
   std::vector<std::string> files;

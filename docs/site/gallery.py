@@ -122,13 +122,17 @@ def gallery_pages(root, program):
     yield "made/gallery", "\n".join(text)
 
 
+def counted(number, one, many=None):
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def model_page(program, name, model, story, picture, speed):
     about = json.loads(program.run("check", name, "--json"))
-    counted = [f"{about['bodies']} bodies", f"{about['joints']} joints", f"{about['loops']} loops",
-               f"{about['coordinates']} coordinates of the tree", f"{about['rows']} constraint rows of rank {about['rank']}",
-               f"{about['dof']} degrees of freedom"]
+    size = [counted(about["bodies"], "body", "bodies"), counted(about["joints"], "joint"), counted(about["loops"], "loop"),
+            counted(about["coordinates"], "coordinate") + " of the tree", counted(about["rows"], "constraint row") + f" of rank {about['rank']}",
+            counted(about["dof"], "degree of freedom", "degrees of freedom")]
     lines = [f"# {name}", "", escape(story.title), "", pages.figure(f"../../{picture}", f"{name}, {speed_words(speed)}"), "",
-             "```sh", f"linkwork run {name}", "```", "", "*" + ", ".join(counted) + ".*", ""]
+             "```sh", f"linkwork run {name}", "```", "", "*" + ", ".join(size) + ".*", ""]
     for remark in story.remarks:
         lines += ["```{code-block} text", ":class: sketch", "", textwrap.dedent(remark), "```", ""]
     if story.expect:

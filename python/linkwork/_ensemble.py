@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _core
 from ._answer import answer
-from ._errors import SimulationError
+from ._errors import SimulationError, needed
 from ._model import Model
 from ._run import _model, _names
 
@@ -102,8 +102,7 @@ class Sweep:
 
     def to_pandas(self):
         """A DataFrame with a row per run."""
-        import pandas
-
+        pandas = needed("pandas", "to_pandas()")
         frame = pandas.DataFrame(self.values, columns=self.columns)
         frame.insert(1 + len(self.parameters), "status", self.status)
         return frame

@@ -1,5 +1,19 @@
 """What can go wrong, in the words of the program."""
 
+import importlib
+
+
+def needed(module, purpose):
+    """A package that only some functions need, or an error that tells how to get it."""
+    package = module.split(".")[0]
+    try:
+        importlib.import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        raise ModuleNotFoundError(f"{purpose} needs {package}, which is not installed; on Debian: apt install python3-{package}", name=package) from None
+    return importlib.import_module(module)
+
 
 class InputError(ValueError):
     """Something is wrong with a model, a name or an option: where, what, and what would be right.

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ._answer import answer
-from ._errors import InputError, SimulationError
+from ._errors import InputError, SimulationError, needed
 
 
 class Results:
@@ -78,8 +78,7 @@ class Results:
 
     def to_pandas(self):
         """A DataFrame of all columns but t, which is its index; the values are not copied. Needs pandas."""
-        import pandas
-
+        pandas = needed("pandas", "to_pandas()")
         frame = pandas.DataFrame(self.values, columns=list(self.columns), copy=False)
         return frame.set_index("t") if "t" in self else frame
 
@@ -101,8 +100,7 @@ class Results:
     def plot(self, *columns, ax=None, **style):
         """Draws columns over time, by names and patterns, with matplotlib; gives the axes."""
         if ax is None:
-            from matplotlib import pyplot
-
+            pyplot = needed("matplotlib.pyplot", "plot()")
             ax = pyplot.subplots()[1]
         for name in self.matching(*(columns or ("q.*",))):
             ax.plot(self.t, self[name], label=name, **style)

@@ -1,6 +1,7 @@
 import html
 import re
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -45,6 +46,15 @@ def test_plot(results):
     assert [line.get_label() for line in ax.lines] == ["q.theta", "q.alpha", "q.phi", "v.theta"]
     assert np.array_equal(ax.lines[0].get_ydata(), results["q.theta"])
     assert results.plot("v.*", ax=ax) is ax
+
+
+@pytest.mark.parametrize("package, use", [("matplotlib", "plot"), ("pandas", "to_pandas")])
+def test_a_package_that_is_missing_is_named_with_the_way_to_get_it(results, monkeypatch, package, use):
+    for module in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"{use}\(\) needs {package}.*apt install python3-{package}"):
+        getattr(results, use)()
 
 
 def test_animate_writes_films(results, tmp_path):
