@@ -288,7 +288,7 @@ export class Pane {
           ...axis,
           scale: key,
           side: k === 0 ? 3 : 1,
-          size: 52,
+          size: (_u: uPlot, numbers: string[] | null) => Math.max(52, 17 + 6.4 * Math.max(...(numbers ?? []).map((number) => number.length))),
           label: titles[k + 1],
           labelSize: 16,
           grid: { ...axis.grid, show: k === 0 },
