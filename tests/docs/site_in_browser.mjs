@@ -13,7 +13,8 @@ if (!existsSync(path.join(SITE, "index.html"))) {
 const browser = await import(path.join(process.env.SOURCE_DIR, "tests/browser/browser.mjs"));
 const PAGES = ["index", "start", "tutorials/suspension", "made/gallery", "made/models/four_bar", "theory/formulations", "which-method", "model-format",
   "made/command-line", "made/python-api", "made/cpp-api", "made/results", "develop/map", "messages", "glossary", "file-formats", "tutorials/glued-modules",
-  "theory/distribution"];
+  "theory/distribution", "getting-started", "first-script", "first-robot", "tutorials/parallel-robot", "tutorials/research", "tutorials/cpp-program",
+  "tutorials/large-assembly", "network", "benchmarks", "studies", "made/changelog"];
 
 before(browser.launch);
 after(browser.close);
