@@ -55,7 +55,7 @@ b = {{ body = "slider" }}
                                    rod_mass, length));
 }
 
-RecordedRun run_in(Spec spec, const std::string& coordinates) {
+RecordedRun run_recorded(Spec spec, const std::string& coordinates) {
   spec.settings.coordinates = {coordinates, {}, {}};
   return RecordedRun(spec);
 }
@@ -63,7 +63,7 @@ RecordedRun run_in(Spec spec, const std::string& coordinates) {
 TEST(LinksWithoutMass, AreEmbeddedByDefault) {
   for (const double length : {0.45, 0.6, 0.9}) {
     const Spec spec = slider_crank(0.0, length);
-    const RecordedRun by_default = run_in(spec, "auto"), cut = run_in(spec, "TA");
+    const RecordedRun by_default = run_recorded(spec, "auto"), cut = run_recorded(spec, "TA");
     ASSERT_TRUE(by_default.summary.completed) << by_default.summary.status;
     EXPECT_EQ(by_default.summary.coordinates, "CE");
     EXPECT_EQ(cut.summary.coordinates, "TA");
@@ -76,8 +76,8 @@ TEST(LinksWithoutMass, AreEmbeddedByDefault) {
 }
 
 TEST(LinksWithoutMass, MoveLikeLinksOfVanishingMass) {
-  const double none = run_in(slider_crank(0.0, 0.6), "auto").last("q.theta");
-  const auto off = [&](double mass) { return std::abs(run_in(slider_crank(mass, 0.6), "TA").last("q.theta") - none); };
+  const double none = run_recorded(slider_crank(0.0, 0.6), "auto").last("q.theta");
+  const auto off = [&](double mass) { return std::abs(run_recorded(slider_crank(mass, 0.6), "TA").last("q.theta") - none); };
   EXPECT_LT(off(1e-6), 1e-4);
   EXPECT_LT(off(1e-9), 1e-7);
 }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "linkwork/linalg/index.h"
+#include "linkwork/modules/assembly_plan.h"
 #include "linkwork/modules/own_part.h"
 #include "tests/support/mechanisms.h"
 
