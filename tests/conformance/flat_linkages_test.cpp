@@ -39,11 +39,10 @@ struct Parallelogram {
     return p;
   }
 
-  /// Its bodies and those of modules are named by it: "left.a", say, or "a".
   Spec spec(double end) const {
-    const auto body = [&](const char* name, double mass, const V3& com) {
+    const auto body = [&](const char* name, double m, const V3& com) {
       return fmt::format("[[body]]\nname = \"{0}\"\nmass = {1:.17g}\ncom = {2}\ninertia = [{3:.17g}, {3:.17g}, {3:.17g}]\n", name,
-                         mass, test::text(com), 0.1 * mass * com.squaredNorm());
+                         m, test::text(com), 0.1 * m * com.squaredNorm());
     };
     const auto joint = [&](const char* name, const char* parent, const V3& at, const char* child, double position) {
       return fmt::format(
