@@ -48,7 +48,7 @@ bad "--glue: option 'tree' of glue 'hierarchical' is -7; expected a whole number
 bad "--glue: option 'tree' of glue 'hierarchical' is 0.5; expected a whole number from -1" "$LINKWORK" run chain_modules --glue hierarchical:tree=0.5
 bad "--stabilization: option 'times' of stabilization 'post' is 0; expected a whole number from 1" "$LINKWORK" run four_bar --stabilization post:times=0
 bad "--integrator: option 'rho' of integrator 'hht' is 0.2; expected a number from 0.5 to 1" "$LINKWORK" run four_bar --integrator hht:rho=0.2
-bad "--formulation: option 'damping' of formulation 'compliance' is -1; expected a number not below 0" "$LINKWORK" check four_bar --formulation compliance:damping=-1
+bad "--formulation: option 'damping' of formulation 'compliance' is -1; expected a number not below 0" "$LINKWORK" run four_bar --formulation compliance:damping=-1
 bad '--integrator: the choice has no name' "$LINKWORK" run four_bar --integrator ''
 
 # Parameters.
