@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/coordinates/loop_elimination.h"
@@ -12,8 +13,8 @@ namespace linkwork {
 namespace {
 
 constexpr double kNode = 620, kPlanarNode = 300, kBlockNode = 2100, kSpring = 400, kEvaluation = 500;
-/// Cutting has been there before embedding: to embed must be worth something.
-constexpr double kWorthwhile = 0.95;
+/// To embed must be worth something: what iterations for positions cost that no formula closes is not predicted.
+constexpr double kWorthwhile = 0.8;
 /// Solutions that it takes until what was lent to joints without inertia is taken back.
 constexpr double kRoundsOfLending = 4;
 
@@ -43,14 +44,45 @@ std::vector<char> embeddable(const Model& model, std::span<const ForceColumns> g
   return fit;
 }
 
-/// With all loops embedded by the coordinates just chosen.
-bool has_inertia_embedded(System& system, Compounds& compounds) {
+/// The node of a joint that moves no inertia with some groups embedded; 0: there is none. Nothing: no choice of their coordinates
+/// is good.
+std::optional<int> joint_without_inertia(System& system, std::span<const char> embed) {
   constexpr double kHopeless = 1e4;
-  if (!(compounds.factor() < kHopeless)) return false;
   const std::vector<ForceColumns>& groups = system.terms().groups;
+  Compounds compounds(system.tree(), groups, embed);
+  compounds.update_rows(system.tree(), system.work(), groups);
+  compounds.choose(system.tree(), system.work(), groups);
+  if (!(compounds.factor() < kHopeless)) return {};
   LoopElimination loops(system.tree(), groups, &compounds);
   loops.inward_unforced(system.tree(), system.work(), groups, VecX<double>::Zero(system.terms().rows()));
-  return system.work().massless_node == 0;
+  return system.work().massless_node;
+}
+
+/// Groups that must be embedded where joints move nothing by themselves: clusters of loops, one after the other, until each joint
+/// moves inertia; or all of them, if these are many. Nothing: that does not help.
+std::optional<std::vector<char>> embedded_for_inertia(System& system, std::span<const char> considered) {
+  constexpr int kMostTries = 16;
+  const std::vector<ForceColumns>& groups = system.terms().groups;
+  const std::vector<int> cluster = loop_clusters(system.tree(), groups);
+  std::vector<char> embed(groups.size(), 0);
+  const auto add_cluster_of = [&](int node) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (!considered[g] || embed[g] || std::ranges::count(groups[g].way(), node) == 0) continue;
+      for (std::size_t k = 0; k < groups.size(); ++k) embed[k] = embed[k] || cluster[k] == cluster[g];
+      return true;
+    }
+    return false;
+  };
+  int node = system.work().massless_node;
+  for (int k = 0; k < kMostTries; ++k) {
+    if (!add_cluster_of(node)) return {};
+    const std::optional<int> next = joint_without_inertia(system, embed);
+    if (!next) return {};
+    if (*next == 0) return embed;
+    node = *next;
+  }
+  embed.assign(considered.begin(), considered.end());
+  return joint_without_inertia(system, embed) == 0 ? std::optional(embed) : std::nullopt;
 }
 
 std::string closure_name(const Model& model, std::size_t group) {
@@ -96,31 +128,34 @@ CoordinateCosts predict_costs(const Model& model, const State& state) {
   costs.embed.assign(groups.size(), 0);
   // Where joints move nothing by themselves, cut loops are solved in several rounds, with inertia that is lent; a compound may
   // have enough of its own.
-  const bool embeds_all = std::ranges::count(considered, 0) == 0;
-  const bool has_inertia = !lends || (embeds_all && has_inertia_embedded(system, compounds));
-  const double rounds = lends ? kRoundsOfLending : 1.0;
-  costs.ta *= rounds;
-  if (!has_inertia) costs.automatic *= rounds;
+  std::optional<std::vector<char>> needed = std::vector<char>(groups.size(), 0);
+  if (lends) needed = embedded_for_inertia(system, considered);
+  const double rounds_cut = lends ? kRoundsOfLending : 1.0, rounds = needed ? 1.0 : rounds_cut;
+  costs.ta *= rounds_cut;
+  costs.automatic *= rounds;
   for (const Compounds::Cost& compound : compounds.costs()) {
     CoordinateCosts::Cluster& cluster = costs.clusters.emplace_back();
     cluster.joints = compound.joints;
     cluster.rows = compound.rows;
     cluster.independent = compound.independent;
     cluster.embedded = compound.instructions;
+    double cut = 0.0;
     for (int g : compound.groups) {
-      cluster.cut += rounds * loops.costs()[static_cast<std::size_t>(g)];
+      cut += loops.costs()[static_cast<std::size_t>(g)];
       cluster.closures.push_back(closure_name(model, static_cast<std::size_t>(g)));
     }
-    cluster.embed = has_inertia && (lends || cluster.embedded < kWorthwhile * cluster.cut);
+    const bool is_needed = needed && (*needed)[static_cast<std::size_t>(compound.groups.front())] != 0;
+    cluster.cut = (is_needed ? rounds_cut : rounds) * cut;
+    cluster.embed = is_needed || (needed && cluster.embedded < kWorthwhile * cut);
     for (int g : compound.groups) costs.embed[static_cast<std::size_t>(g)] = cluster.embed;
-    costs.ta += cluster.cut;
+    costs.ta += rounds_cut * cut;
     costs.ce += cluster.embedded;
     costs.automatic += cluster.embed ? cluster.embedded : cluster.cut;
   }
   for (std::size_t g = 0; g < groups.size(); ++g)
     if (!considered[g]) {
-      costs.ta += loops.costs()[g];
-      costs.automatic += loops.costs()[g];
+      costs.ta += rounds_cut * loops.costs()[g];
+      costs.automatic += rounds * loops.costs()[g];
       costs.ce = std::numeric_limits<double>::quiet_NaN();
     }
   return costs;

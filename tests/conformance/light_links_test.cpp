@@ -75,6 +75,24 @@ TEST(LinksWithoutMass, AreEmbeddedByDefault) {
   }
 }
 
+TEST(LinksWithoutMass, AreEmbeddedWhereTheyAreAndOtherLoopsAreCut) {
+  Spec spec = test::library_spec("loader");
+  spec.settings.end = 0.2;
+  spec.settings.step = 2.5e-4;  // errors of integration differ between coordinates
+  const RecordedRun by_default = run_in(spec, "auto"), cut = run_in(spec, "TA"), embedded = run_in(spec, "CE");
+  ASSERT_TRUE(by_default.summary.completed) << by_default.summary.status;
+  EXPECT_EQ(by_default.summary.coordinates, "hybrid");
+  for (const char* const column : {"q.boom", "q.bucket", "q.claw1", "q.claw4"}) {
+    EXPECT_NEAR(by_default.last(column), cut.last(column), 1e-8) << column;
+    EXPECT_NEAR(by_default.last(column), embedded.last(column), 1e-8) << column;
+  }
+  EXPECT_NEAR(by_default.last("force.D.x"), embedded.last("force.D.x"), 1e-6 * std::abs(embedded.last("force.D.x")));
+  const Model model = build_model(spec);
+  const CoordinateCosts costs = predict_costs(model, test::start_state(model));
+  EXPECT_LT(costs.automatic, 0.8 * costs.ce);
+  EXPECT_LT(costs.automatic, 0.5 * costs.ta);
+}
+
 TEST(LinksWithoutMass, MoveLikeLinksOfVanishingMass) {
   const double none = run_recorded(slider_crank(0.0, 0.6), "auto").last("q.theta");
   const auto off = [&](double mass) { return std::abs(run_recorded(slider_crank(mass, 0.6), "TA").last("q.theta") - none); };

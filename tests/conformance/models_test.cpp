@@ -21,6 +21,7 @@ TEST(Models, HaveTheFreedomTheyPromise) {
                             Expected{"backbone", {{"n", "3"}}, 12, 12, 6, 6, 6}, Expected{"closed_chain", {}, 8, 8, 3, 3, 5},
                             Expected{"closed_chain", {{"n", "5"}}, 5, 5, 3, 3, 2},
                             Expected{"closed_chain", {{"n", "21"}}, 21, 21, 3, 3, 18}, Expected{"excavator", {}, 12, 12, 8, 8, 4},
+                            Expected{"loader", {}, 20, 20, 15, 15, 5}, Expected{"loader", {{"n", "1"}}, 11, 11, 9, 9, 2},
                             Expected{"quarter_car", {}, 7, 10, 7, 7, 3}, Expected{"delta", {}, 16, 16, 25, 13, 3}}) {
     const CheckReport report = check(build_model(test::library_spec(e.model, e.set)));
     EXPECT_EQ(report.bodies, e.bodies) << e.model;
