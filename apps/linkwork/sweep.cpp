@@ -160,7 +160,8 @@ Command sweep_command(CLI::App& program) {
                   "columns of every run to keep, for kept.csv and the page: as --columns of 'linkwork run'")
       ->option_text("COLUMNS");
   app->add_flag("--trajectories", options->trajectories, "keep every run whole, in runs/NUMBER");
-  app->add_flag("--no-lanes", options->no_lanes, "compute run by run, with the same bits as 'linkwork run', not four at a time");
+  app->add_flag("--no-lanes", options->no_lanes,
+                "compute run by run, with the same bits as 'linkwork run', not several at a time");
   app->add_flag("--restart", options->restart, "begin anew even if there is an unfinished sweep to go on with");
   options->common.add_to(*app, "sweep");
   app->footer(kSweepFooter);

@@ -84,12 +84,14 @@ inline void add_outer(int rows, int columns, const S* u, const S* y, S* Lambda) 
 
 /// The same as ranked_inverse(), lane by lane. Returns by lane the weakest pivot relative to its row's scale, 0 where rows depend
 /// on others.
-inline Lanes ranked_inverse_in_lanes(Lanes* a, int m, const Lanes* scale) {
+template <int N>
+LanesOf<N> ranked_inverse_in_lanes(LanesOf<N>* a, int m, const LanesOf<N>* scale) {
+  using Lanes = LanesOf<N>;
   const Lanes zero(0.0), one(1.0), tolerance(kRankTolerance);
   const auto ratio = [&](int p) { return select(scale[p] > zero, a[p * m + p] / scale[p], zero); };
   if (m == 2) {
     const Lanes ratio0 = ratio(0), ratio1 = ratio(1);
-    const LaneMask second_first = ratio1 > ratio0;
+    const LaneMask<N> second_first = ratio1 > ratio0;
     const Lanes best = select(second_first, ratio1, ratio0);
     const Lanes first = one / select(second_first, a[3], a[0]), factor = a[1] * first;
     const Lanes left = select(second_first, a[0], a[3]) - a[1] * factor, left_scale = select(second_first, scale[0], scale[1]);
@@ -99,52 +101,52 @@ inline Lanes ranked_inverse_in_lanes(Lanes* a, int m, const Lanes* scale) {
     a[1] = a[2] = -factor * second;
     return select((best > tolerance) & (left_ratio > tolerance), min(min(one, best), left_ratio), zero);
   }
-  // Sweeps with the pivots that all lanes agree on. Where they do not, each lane goes its own way.
+  // Sweeps with the pivots that a lane chooses. What other lanes choose as well is done with it; the rest have a turn of their
+  // own. So what a lane gets does not depend on the others.
   constexpr int kMost = kMaxRows;
   std::array<Lanes, kMost * kMost> given;
   std::copy_n(a, m * m, given.data());
-  std::array<bool, kMost> swept{};
-  Lanes weakest = one;
-  int count = 0;
-  for (; count < m; ++count) {
-    Lanes best = tolerance, place(-1.0);
-    for (int i = 0; i < m; ++i) {
-      if (swept[at(i)]) continue;
-      const Lanes each = ratio(i);
-      const LaneMask is_better = each > best;
-      best = select(is_better, each, best), place = select(is_better, Lanes(i), place);
-    }
-    if (place[0] < 0.0 || any(place != Lanes(place[0]))) break;
-    const int p = static_cast<int>(place[0]);
-    const Lanes inverse = one / a[p * m + p];
-    for (int i = 0; i < m; ++i) {
-      if (i == p) continue;
-      const Lanes factor = a[i * m + p] * inverse;
+  LaneMask<N> left = LaneMask<N>::of(true);
+  Lanes weakest_of_all = zero;
+  for (int lane = 0; lane < N; ++lane) {
+    if (!left[lane]) continue;
+    std::array<Lanes, kMost* kMost> own = given;
+    std::array<bool, kMost> swept{};
+    Lanes weakest = one;
+    LaneMask<N> alike = left;
+    for (int count = 0; count < m; ++count) {
+      Lanes best = tolerance, place(-1.0);
+      for (int i = 0; i < m; ++i) {
+        if (swept[at(i)]) continue;
+        const Lanes pivot = own[at(i * m + i)], each = select(scale[i] > zero, pivot / scale[i], zero);
+        const LaneMask<N> is_better = each > best;
+        best = select(is_better, each, best), place = select(is_better, Lanes(i), place);
+      }
+      alike &= !(place != Lanes(place[lane]));
+      const int p = static_cast<int>(place[lane]);
+      if (p < 0) {  // nothing is left of the other rows
+        weakest = zero;
+        break;
+      }
+      const Lanes inverse = one / own[at(p * m + p)];
+      for (int i = 0; i < m; ++i) {
+        if (i == p) continue;
+        const Lanes factor = own[at(i * m + p)] * inverse;
+        for (int j = 0; j < m; ++j)
+          if (j != p) own[at(i * m + j)] -= factor * own[at(p * m + j)];
+        own[at(i * m + p)] = factor;
+      }
       for (int j = 0; j < m; ++j)
-        if (j != p) a[i * m + j] -= factor * a[p * m + j];
-      a[i * m + p] = factor;
+        if (j != p) own[at(p * m + j)] = own[at(j * m + p)];
+      own[at(p * m + p)] = -inverse;
+      swept[at(p)] = true;
+      weakest = min(weakest, best);
     }
-    for (int j = 0; j < m; ++j)
-      if (j != p) a[p * m + j] = a[j * m + p];
-    a[p * m + p] = -inverse;
-    swept[at(p)] = true;
-    weakest = min(weakest, best);
+    for (int i = 0; i < m * m; ++i) a[i] = select(alike, -own[at(i)], a[i]);
+    weakest_of_all = select(alike, weakest, weakest_of_all);
+    left &= !alike;
   }
-  if (count == m) {
-    for (int i = 0; i < m * m; ++i) a[i] = -a[i];
-    return weakest;
-  }
-  for (int lane = 0; lane < Lanes::kCount; ++lane) {
-    std::array<double, kMost * kMost> own;
-    std::array<double, kMost> own_scale;
-    std::array<char, kMost> dependent;
-    for (int i = 0; i < m * m; ++i) own[at(i)] = given[at(i)][lane];
-    for (int i = 0; i < m; ++i) own_scale[at(i)] = scale[i][lane];
-    const Rank rank = ranked_inverse({own.data(), at(m * m)}, m, {own_scale.data(), at(m)}, {dependent.data(), at(m)});
-    for (int i = 0; i < m * m; ++i) a[i].set(lane, own[at(i)]);
-    weakest.set(lane, rank.rank == m ? rank.weakest : 0.0);
-  }
-  return weakest;
+  return weakest_of_all;
 }
 
 /// A node's inertia and force: articulate() and reduce_force(), here for planar nodes. Of a Tree, all these are those of aba.h.

@@ -112,7 +112,7 @@ struct Batch::Parts {
         continue;
       }
       units[*found].instances.push_back(i);
-      if (units[*found].instances.size() == LaneGroup::kMost) open.erase(found);
+      if (units[*found].instances.size() == LaneGroup::most()) open.erase(found);
     }
   }
 

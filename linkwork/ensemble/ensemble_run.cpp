@@ -226,7 +226,7 @@ std::vector<EnsembleRun> run_together(const EnsembleModel& model, const Ensemble
     std::vector<ReadyOne*> some;
     for (ReadyOne& each : ready)
       if (some.empty() ||
-          (some.size() < LaneGroup::kMost && fit_into_lanes(*some.front()->live.simulation, *each.live.simulation)))
+          (some.size() < LaneGroup::most() && fit_into_lanes(*some.front()->live.simulation, *each.live.simulation)))
         some.push_back(&each);
     run_in_lanes(some);
     std::erase_if(ready, [&](const ReadyOne& each) { return std::ranges::find(some, &each) != some.end(); });

@@ -41,9 +41,6 @@ inline bool is_done(std::string_view status) { return status == "done" || status
 EnsembleRun run_once(const EnsembleModel& model, const EnsembleQuestion& question, const std::vector<double>& values,
                      const std::function<bool()>& go_on);
 
-/// How many runs are best made together.
-inline constexpr long kRunsTogether = 4;
-
 /// The same several times, where it can be in lanes (LaneGroup). What becomes of a run does not depend on the others.
 std::vector<EnsembleRun> run_together(const EnsembleModel& model, const EnsembleQuestion& question,
                                       const std::vector<std::vector<double>>& values, const std::function<bool()>& go_on);

@@ -6,7 +6,9 @@
 
 #include "linkwork/ensemble/work_sharing.h"
 #include "linkwork/io/durable_file.h"
+#include "linkwork/lanes/lane_group.h"
 #include "linkwork/simulation/columns.h"
+#include "linkwork/transport/mailbox.h"
 #include "linkwork/version.h"
 
 namespace linkwork {
@@ -54,7 +56,8 @@ bool Sweep::run(long first, const std::function<void(SweepRow row)>& take, const
                 Mailbox* ranks) const {
   // A task is of several runs, if these can be computed together; those before the first are there already.
   const bool are_together = obstacle_to_lanes().empty();
-  const long some = are_together ? kRunsTogether : 1;
+  const long workers = static_cast<long>(request_.threads) * (ranks != nullptr ? ranks->size() : 1);
+  const long some = are_together ? std::clamp((runs() + workers - 1) / workers, 1L, static_cast<long>(LaneGroup::kMost)) : 1;
   SharedWork work{.first = first / some, .end = (runs() + some - 1) / some, .threads = request_.threads, .go_on = go_on};
   work.work = [&](long task, const std::function<bool()>& goes_on) {
     if (!are_together) return packed({run_once(model_, question_, plan_.values(task), goes_on)});

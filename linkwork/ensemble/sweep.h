@@ -23,7 +23,7 @@ struct SweepRequest {
   std::vector<std::string> measures = {};  // "tip=max(s.tip)"
   std::vector<std::string> keep = {};      // columns of every run: groups, names, patterns
   bool trajectories = false;               // whole runs, as files
-  bool lanes = true;  // where they can be, runs are computed four at a time, which rounds otherwise than a run alone
+  bool lanes = true;  // where they can be, runs are computed several at a time, which rounds otherwise than a run alone
   int threads = 1;
 };
 
@@ -48,7 +48,7 @@ class Sweep {
   /// Two sweeps of the same fingerprint have the same results.
   std::uint64_t fingerprint(const std::string& settings) const;
 
-  /// Why its runs are not computed four at a time, in words, if they are not.
+  /// Why its runs are not computed several at a time, in words, if they are not.
   std::string obstacle_to_lanes() const;
 
   /// Does the runs from the `first`, counted from 0, and gives them in order, on the calling thread of the first rank. False: it

@@ -122,7 +122,7 @@ std::string SweepSummary::json(const std::string& fingerprint) const {
                   {"fingerprint", fingerprint},
                   {"runs", runs_},
                   {"failed", failed_},
-                  {"lanes", obstacle.empty() ? "four runs at a time" : "one by one: " + obstacle},
+                  {"lanes", obstacle.empty() ? "several runs at a time" : "one by one: " + obstacle},
                   {"sampling", plan.sampled().empty() ? "grid" : sampling_names()[static_cast<std::size_t>(plan.sampling())]},
                   {"samples", plan.sampled().empty() ? 0 : plan.samples()},
                   {"seed", plan.seed()},

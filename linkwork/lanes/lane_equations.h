@@ -11,7 +11,7 @@
 
 namespace linkwork {
 
-/// The equations of motion of four instances of a mechanism at a time: tree coordinates, cut loops eliminated one by one
+/// The equations of motion of N instances of a mechanism at a time: tree coordinates, cut loops eliminated one by one
 /// (formulation schur), states moved back onto the constraints. Each lane has its own time, state, parameters and inputs. The
 /// formulas and their order are those of System, Schur and ManifoldProjection, so that results agree up to the rounding of fused
 /// operations.
@@ -19,9 +19,12 @@ namespace linkwork {
 /// Only the usual way is gone here. A lane that leaves it (rows that nearly depend on others, joints that move no inertia, digits
 /// lost) is marked: what is computed for it then is of no use, and whoever asked must have the instance evaluated alone. What a
 /// lane gets does not depend on the other lanes.
+template <int N>
 class LaneEquations {
  public:
-  using Systems = std::array<System*, Lanes::kCount>;
+  using Lanes = LanesOf<N>;
+  using Mask = LaneMask<N>;
+  using Systems = std::array<System*, N>;
 
   /// Of models that fit together. The systems give the values of expressions, inputs that were set included. Those of lanes that
   /// take part are bound to states of this object; nothing else of them is evaluated.
@@ -48,11 +51,12 @@ class LaneEquations {
   void set_strongest(int lane, double strongest) { strongest_.set(lane, strongest); }
 
   /// Only some lanes take part from now on: what the others have is of no use.
-  void begin(const LaneMask& part) { part_ = usual_ = part; }
+  void begin(const Mask& part) { part_ = usual_ = part; }
   /// Those that have gone the usual way since then.
-  const LaneMask& usual() const { return usual_; }
+  const Mask& usual() const { return usual_; }
 
  private:
+  using V3 = Vec3<Lanes>;
   struct Frame {
     int node;
     Pose<Lanes> X_NF;
@@ -81,7 +85,7 @@ class LaneEquations {
   };
   /// An expression, which each lane has with numbers of its own.
   struct Value {
-    std::array<const BoundExpression*, Lanes::kCount> of = {};  // null: a constant
+    std::array<const BoundExpression*, N> of = {};  // null: a constant
     bool of_time_only = false;
     Lanes t, value;  // when it was last evaluated, and what it was then
   };
@@ -100,7 +104,7 @@ class LaneEquations {
   template <class Of>
   Lanes of_each(Of&& of) const {
     Lanes x(0.0);
-    for (int lane = 0; lane < Lanes::kCount; ++lane) x.set(lane, of(systems_[static_cast<std::size_t>(lane)]->model()));
+    for (int lane = 0; lane < N; ++lane) x.set(lane, of(systems_[static_cast<std::size_t>(lane)]->model()));
     return x;
   }
   template <class Of>
@@ -124,30 +128,30 @@ class LaneEquations {
   void solve(const VecX<Lanes>& y);
   void respond(const VecX<Lanes>& error);
   void check_rank();
-  LaneMask is_doubtful() const;
-  void move_back(VecX<Lanes>& y, const LaneMask& some);
+  Mask is_doubtful() const;
+  void move_back(VecX<Lanes>& y, const Mask& some);
   Lanes largest_error(const VecX<Lanes>& errors) const;
   Lanes speed(const VecX<Lanes>& y) const;
 
   Systems systems_;
-  std::array<State, Lanes::kCount> states_;  // of expressions
-  LaneTree tree_;
+  std::array<State, N> states_;  // of expressions
+  LaneTree<Lanes> tree_;
   TreeWork<Lanes> work_;
-  EliminationPasses<Lanes, LaneTree, LaneColumns> loops_;
-  std::vector<LaneColumns> groups_;
+  EliminationPasses<Lanes, LaneTree<Lanes>, LaneColumns<Lanes>> loops_;
+  std::vector<LaneColumns<Lanes>> groups_;
   std::vector<Closure> closures_;
   std::vector<JointLaw> laws_;
   std::vector<Spring> springs_;
   std::vector<JointTorque> torques_;
   std::vector<BodyForce> wrenches_;
   bool uses_time_ = false, uses_coordinates_ = false;  // values
-  LaneMask unequal_;                                   // masses: Schur holds its results against the rows
+  Mask unequal_;                                       // masses: Schur holds its results against the rows
   Lanes strongest_;                                    // by lane: the least that was left of a row where it was most
   Lanes good_enough_, constraint_tolerance_, rate_;
   VecX<Lanes> velocity_unit_, row_unit_, tolerance_;
   VecX<Lanes> phi_, rate_of_phi_, b_, vdot_, lambda_, change_, missed_, sizes_;
   Lanes power_;
-  LaneMask part_, usual_;
+  Mask part_, usual_;
 };
 
 }  // namespace linkwork

@@ -7,11 +7,12 @@
 #include "linkwork/dynamics/equations_of_motion.h"
 #include "linkwork/dynamics/force_balance.h"
 #include "linkwork/integrators/tableau.h"
-#include "linkwork/lanes/lane_equations.h"
+#include "linkwork/lanes/lane_steps.h"
 #include "linkwork/linalg/index.h"
 #include "linkwork/simulation/mechanism_system.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/simulation/time_loop.h"
+#include "linkwork/tree/lane_tree.h"
 
 namespace linkwork {
 
@@ -33,9 +34,7 @@ bool is_simple(const Model& model, const BoundExpression& expression) {
 }
 
 std::string obstacle_of_model(const Model& model) {
-#ifndef __AVX2__
-  return "the program was compiled without AVX2";
-#endif
+  if (lane_counts().empty()) return "the processor has no AVX2 and FMA, or the program was compiled for another";
   if (model.tree.nv == 0) return "nothing moves";
   if (ForceBalance(model).is_needed()) return "masses differ so much that forces are held against each solution";
   if (model.has_events()) return "events, contacts and friction are looked for run by run";
@@ -69,11 +68,18 @@ std::string obstacle_of_model(const Model& model) {
 /// Null: it is no run of a mechanism in one piece.
 MechanismSystem* mechanism_of(Simulation& run) { return dynamic_cast<MechanismSystem*>(&run.system()); }
 
-LaneEquations::Systems systems_of(const std::vector<Simulation*>& runs) {
-  LaneEquations::Systems systems;
-  for (std::size_t lane = 0; lane < systems.size(); ++lane)  // lanes that are left have the last run once more
-    systems[lane] = &runs[std::min(lane, runs.size() - 1)]->equations().system();
-  return systems;
+/// As few lanes as the runs need, if no number is given.
+std::unique_ptr<LaneSteps> make_steps(const std::vector<Simulation*>& runs, int lanes) {
+  const std::vector<int> counts = lane_counts();
+  if (lanes == 0) {
+    const auto enough = std::ranges::find_if(counts, [&](int count) { return count >= std::ssize(runs); });
+    lanes = enough != counts.end() ? *enough : counts.back();
+  }
+  std::vector<System*> systems;
+  for (std::size_t lane = 0; lane < at(lanes); ++lane)  // lanes that are left have the last run once more
+    systems.push_back(&runs[std::min(lane, runs.size() - 1)]->equations().system());
+  return make_lane_steps({systems, fixed_tableau(runs.front()->system().settings().integrator.name),
+                          mechanism_of(*runs.front())->methods().stabilization.name == "projection"});
 }
 
 bool counts_turns(const Model& model) {
@@ -136,7 +142,7 @@ bool fit_into_lanes(Simulation& first, Simulation& second) {
 
 class LaneGroup::Parts {
  public:
-  Parts(const std::vector<Simulation*>& runs, const std::vector<Memory>& known);
+  Parts(const std::vector<Simulation*>& runs, const std::vector<Memory>& known, int lanes);
   Memory memory(std::size_t run) const;
 
   TimeLoop& loop(std::size_t run) const { return *loops_[run]; }
@@ -148,27 +154,25 @@ class LaneGroup::Parts {
   /// A step that was computed in vain costs twice: a run that has left the lanes again and again stays away for ever more steps.
   static constexpr int kLongestAlone = 256;
   bool stays_alone(std::size_t run) { return known_[run].alone_for > 0 && known_[run].alone_for-- > 0; }
-  void integrate(const LaneMask& anew);
-  void combine(const std::vector<double>& weights, std::size_t count, VecX<Lanes>& y) const;
-  void hand_over(std::size_t run, const LaneEquations::Stock& stock);
+
+  bool hand_over(std::size_t run);
 
   std::vector<TimeLoop*> loops_;
   std::array<Memory, kMost> known_ = {};  // by run
-  LaneEquations equations_;
-  const Tableau& tableau_;
-  bool projects_;
+  std::unique_ptr<LaneSteps> steps_;
   bool counts_turns_;
-  Lanes t_, h_;
-  VecX<Lanes> start_, stage_, next_;
-  std::vector<VecX<Lanes>> k_;  // rates by stage
-  VecX<Lanes> rates_;           // at the end
-  long evaluations_ = 0;        // of a step
-  TimeLoop::DoneStep done_;
+  LaneSteps::Done done_ = {};
+  TimeLoop::DoneStep handed_over_ = {};
 };
 
-LaneGroup::LaneGroup(const std::vector<Simulation*>& runs, const std::vector<Memory>& known)
-    : parts_(std::make_unique<Parts>(runs, known)) {}
+LaneGroup::LaneGroup(const std::vector<Simulation*>& runs, const std::vector<Memory>& known, int lanes)
+    : parts_(std::make_unique<Parts>(runs, known, lanes)) {}
 LaneGroup::~LaneGroup() = default;
+
+std::size_t LaneGroup::most() {
+  const std::vector<int> counts = lane_counts();
+  return counts.empty() ? 1 : at(counts.back());
+}
 
 bool LaneGroup::begin(std::size_t run, double end) { return parts_->loop(run).begin(end); }
 bool LaneGroup::has_ended(std::size_t run) const { return parts_->loop(run).has_ended(); }
@@ -177,38 +181,26 @@ LaneGroup::Memory LaneGroup::memory(std::size_t run) const { return parts_->memo
 long LaneGroup::in_lanes() const { return parts_->in_lanes; }
 long LaneGroup::alone() const { return parts_->alone; }
 
-LaneGroup::Parts::Parts(const std::vector<Simulation*>& runs, const std::vector<Memory>& known)
-    : equations_(systems_of(runs)),
-      tableau_(*fixed_tableau(runs.front()->system().settings().integrator.name)),
-      projects_(mechanism_of(*runs.front())->methods().stabilization.name == "projection"),
-      counts_turns_(counts_turns(mechanism_of(*runs.front())->model())),
-      start_(equations_.size()),
-      stage_(equations_.size()),
-      next_(equations_.size()),
-      k_(tableau_.b.size(), VecX<Lanes>(equations_.size())),
-      rates_(equations_.size()) {
+LaneGroup::Parts::Parts(const std::vector<Simulation*>& runs, const std::vector<Memory>& known, int lanes)
+    : steps_(make_steps(runs, lanes)), counts_turns_(counts_turns(mechanism_of(*runs.front())->model())) {
   for (Simulation* const run : runs) loops_.push_back(&run->loop());
   std::ranges::copy(known, known_.begin());
-  for (std::size_t run = 0; run < known.size(); ++run) equations_.set_strongest(static_cast<int>(run), known[run].strongest);
+  for (std::size_t run = 0; run < known.size(); ++run) steps_->set_strongest(static_cast<int>(run), known[run].strongest);
 }
 
 LaneGroup::Memory LaneGroup::Parts::memory(std::size_t run) const {
   Memory memory = known_[run];
-  memory.strongest = equations_.strongest(static_cast<int>(run));
+  memory.strongest = steps_->strongest(static_cast<int>(run));
   return memory;
 }
 
 void LaneGroup::Parts::step(Some& wanted) {
   Some together{};
-  LaneMask anew = LaneMask::of(false);
   std::size_t one = kMost;  // of those that are computed
-  const auto load = [&](std::size_t lane, const TimeLoop& loop, const TimeLoop::PlainStep& plain) {
-    const int l = static_cast<int>(lane);
-    t_.set(l, loop.now().t), h_.set(l, plain.h);
-    anew.set(l, plain.begins_anew);
-    for (Eigen::Index i = 0; i < start_.size(); ++i) start_[i].set(l, loop.now().y[i]), k_[0][i].set(l, loop.rates()[i]);
-  };
   TimeLoop::PlainStep like{};
+  const auto load = [&](std::size_t lane, const TimeLoop& loop, const TimeLoop::PlainStep& step) {
+    steps_->load(static_cast<int>(lane), {loop.now().t, step.h, loop.now().y, loop.rates(), step.begins_anew});
+  };
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     const auto plain = wanted[i] && !stays_alone(i) ? loops_[i]->plain_step() : std::nullopt;
     together[i] = plain.has_value();
@@ -217,19 +209,14 @@ void LaneGroup::Parts::step(Some& wanted) {
     one = i, like = *plain;
   }
   if (one != kMost) {
-    for (std::size_t lane = 0; lane < kMost; ++lane)
+    for (std::size_t lane = 0; lane < steps_->count(); ++lane)
       if (!together[lane]) load(lane, *loops_[one], like);
-    LaneMask part = LaneMask::of(false);
-    for (std::size_t lane = 0; lane < kMost; ++lane) part.set(static_cast<int>(lane), together[lane]);
-    equations_.begin(part);
-    integrate(anew);
+    steps_->step(together);
   }
-  const LaneEquations::Stock stock = one != kMost ? equations_.stock(next_) : LaneEquations::Stock{};
   for (std::size_t i = 0; i < loops_.size(); ++i) {
     if (!wanted[i]) continue;
-    if (together[i] && equations_.usual()[static_cast<int>(i)]) {
-      hand_over(i, stock);
-      wanted[i] = loops_[i]->finish(done_);
+    if (together[i] && steps_->is_usual(static_cast<int>(i))) {
+      wanted[i] = hand_over(i);
       ++in_lanes;
       known_[i].left = 0;
     } else {
@@ -240,43 +227,15 @@ void LaneGroup::Parts::step(Some& wanted) {
   }
 }
 
-/// From start_ over h_ to next_, whose rates are then in rates_.
-void LaneGroup::Parts::integrate(const LaneMask& anew) {
-  evaluations_ = 1;
-  if (any(anew)) {
-    equations_.evaluate(t_, start_, rates_);
-    for (Eigen::Index i = 0; i < rates_.size(); ++i) k_[0][i] = select(anew, rates_[i], k_[0][i]);
-    ++evaluations_;
-  }
-  const std::size_t stages = tableau_.b.size();
-  for (std::size_t i = 1; i < stages; ++i, ++evaluations_) {
-    combine(tableau_.a[i], i, stage_);
-    equations_.evaluate(t_ + Lanes(tableau_.c[i]) * h_, stage_, k_[i]);
-  }
-  combine(tableau_.b, stages, next_);
-  equations_.normalize(next_);
-  if (projects_) equations_.project(next_);
-  equations_.evaluate(t_ + h_, next_, rates_, projects_);
-}
-
-void LaneGroup::Parts::combine(const std::vector<double>& weights, std::size_t count, VecX<Lanes>& y) const {
-  y = start_;
-  for (std::size_t j = 0; j < count; ++j) {
-    if (weights[j] == 0.0) continue;
-    const Lanes weight = h_ * Lanes(weights[j]);
-    for (Eigen::Index i = 0; i < y.size(); ++i) y[i] += weight * k_[j][i];
-  }
-}
-
-void LaneGroup::Parts::hand_over(std::size_t run, const LaneEquations::Stock& stock) {
-  const int lane = static_cast<int>(run);
-  done_.y.resize(next_.size());
-  done_.rates.resize(next_.size());
-  for (Eigen::Index i = 0; i < next_.size(); ++i) done_.y[i] = next_[i][lane], done_.rates[i] = rates_[i][lane];
-  done_.errors = {stock.position_error[lane], stock.velocity_error[lane]};
-  done_.energies = {stock.kinetic[lane], stock.potential[lane], next_[next_.size() - 1][lane]};
-  done_.turned = counts_turns_ ? stock.fastest[lane] * h_[lane] : 0.0;
-  done_.evaluations = evaluations_;
+bool LaneGroup::Parts::hand_over(std::size_t run) {
+  steps_->take(static_cast<int>(run), done_);
+  handed_over_.y.swap(done_.y);
+  handed_over_.rates.swap(done_.rates);
+  handed_over_.errors = {done_.position_error, done_.velocity_error};
+  handed_over_.energies = {done_.kinetic, done_.potential, handed_over_.y[handed_over_.y.size() - 1]};
+  handed_over_.turned = counts_turns_ ? done_.turned : 0.0;
+  handed_over_.evaluations = done_.evaluations;
+  return loops_[run]->finish(handed_over_);
 }
 
 }  // namespace linkwork

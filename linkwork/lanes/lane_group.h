@@ -15,12 +15,12 @@ std::string obstacle_to_lanes(Simulation& run);
 /// Whether two such runs can be so together: they are the same but for numbers.
 bool fit_into_lanes(Simulation& a, Simulation& b);
 
-/// Up to four runs whose steps are computed together, each in a lane of the processor's vectors. Every run has its own time loop:
+/// Some runs whose steps are computed together, each in a lane of the processor's vectors. Every run has its own time loop:
 /// rows, errors, energies and what ends it are its own affair. A step that is not as any other (LaneEquations) is made by the run
 /// alone. What becomes of a run does not depend on the others.
 class LaneGroup {
  public:
-  static constexpr std::size_t kMost = 4;
+  static constexpr std::size_t kMost = 8;
   using Some = std::array<bool, kMost>;
 
   /// What the group has learned of a run.
@@ -29,8 +29,12 @@ class LaneGroup {
     double strongest = 0.0;       // see LaneEquations
   };
 
-  /// Of runs that fit together, which must outlive the group; with what another group knew of them.
-  explicit LaneGroup(const std::vector<Simulation*>& runs, const std::vector<Memory>& known = {});
+  /// How many runs this processor computes at a time, at most.
+  static std::size_t most();
+
+  /// Of runs that fit together, which must outlive the group; with what another group knew of them. `lanes`: how many of them,
+  /// one of lane_counts(); 0: as few as the runs need.
+  explicit LaneGroup(const std::vector<Simulation*>& runs, const std::vector<Memory>& known = {}, int lanes = 0);
   ~LaneGroup();
 
   /// Begins to step a run towards an end; false: it has stopped.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <array>
+#include <span>
 #include <vector>
 
 #include "linkwork/spatial/lanes.h"
@@ -8,11 +8,12 @@
 
 namespace linkwork {
 
-/// Constants of four instances of a mechanism, in lanes: see Node, RigidInertia and Tree for what they are.
+/// Constants of instances of a mechanism, in lanes: see Node, RigidInertia and Tree for what they are.
+template <class L>
 struct LaneInertia {
-  Lanes mass;
-  Vec3<Lanes> h;
-  Sym3<Lanes> I;
+  L mass;
+  Vec3<L> h;
+  Sym3<L> I;
 
   template <class S>
   Wrench<S> needed(const Vec3<S>& w, const Vec3<S>& aw, const Vec3<S>& ap) const {
@@ -24,38 +25,36 @@ struct LaneInertia {
   }
 };
 
+template <class L>
 struct LaneNode {
   int parent, q, v;
   NodeKind kind;
   bool has_gamma, has_alpha, right_angle, planar;
-  Lanes cg, sg, ca, sa, theta0, pitch, armature;
-  Vec3<Lanes> p;
-  Mat3<Lanes> R_PF;
-  LaneInertia inertia;
-  Lanes usual_inertia;
+  L cg, sg, ca, sa, theta0, pitch, armature;
+  Vec3<L> p;
+  Mat3<L> R_PF;
+  LaneInertia<L> inertia;
+  L usual_inertia;
 };
 
+template <class L>
 struct LaneTree {
-  std::vector<LaneNode> nodes;
+  /// Of trees of the same shape, as many as there are lanes.
+  explicit LaneTree(std::span<const Tree* const> trees);
+
+  std::vector<LaneNode<L>> nodes;
   int nq, nv;
-  Vec3<Lanes> gravity;
-  Lanes length;
+  Vec3<L> gravity;
+  L length;
 
   int size() const { return static_cast<int>(nodes.size()); }
 };
 
-using LaneTrees = std::array<const Tree*, Lanes::kCount>;
-
 /// Whether two trees are the same but for numbers: the recursions then go the same way through both.
 bool have_same_shape(const Tree& a, const Tree& b);
 
-/// Of trees of the same shape.
-LaneTree in_lanes(const LaneTrees& trees);
-
 /// Scratch for them, with what of it never changes.
-TreeWork<Lanes> lane_work(const LaneTrees& trees);
-
-template <>
-TreeWork<Lanes>::TreeWork(const Tree& tree);
+template <class L>
+TreeWork<L> lane_work(std::span<const Tree* const> trees);
 
 }  // namespace linkwork

@@ -120,7 +120,7 @@ def sweep(model, *, grid=None, sample=None, runs=None, sampling="random", seed=1
     `grid` has ranges of parameters (from, to, count); `sample` distributions, "normal(m,s)", "uniform(a,b)" or "lognormal(m,s)",
     of which `runs` samples are drawn. `measures` are texts such as "tip=max(p.tip.x)"; `keep` columns of every run. Other options
     are those of run(). Files are written only if `out`, a folder, is given: a sweep that was stopped goes on there.
-    `progress(done, runs)` is called after each run. Where they can be, runs are computed four at a time, which rounds otherwise than
+    `progress(done, runs)` is called after each run. Where they can be, runs are computed several at a time, which rounds otherwise than
     run() does; with `lanes=False` they have its bits.
 
     >>> import linkwork as lw

@@ -196,7 +196,7 @@ void bind_batch(py::module_& module) {
           "threads", [](const LiveBatch& live) { return live.batch().threads(); }, "How many share the work.")
       .def_property_readonly(
           "in_lanes", [](const LiveBatch& live) { return live.batch().in_lanes(); },
-          "How many instances are computed four at a time, in the lanes of the processor's vectors.")
+          "How many instances are computed several at a time, in the lanes of the processor's vectors.")
       .def_property_readonly(
           "obstacle_to_lanes", [](const LiveBatch& live) { return live.batch().obstacle_to_lanes(); },
           "Why instances are computed one by one; '' if none is.")

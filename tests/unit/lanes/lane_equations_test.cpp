@@ -14,7 +14,10 @@
 namespace linkwork {
 namespace {
 
-constexpr std::size_t kLanes = Lanes::kCount;
+constexpr std::size_t kLanes = 4;
+using Lanes = LanesOf<kLanes>;
+using Mask = LaneMask<kLanes>;
+using Equations = LaneEquations<kLanes>;
 
 Spec in_tree_coordinates(Spec spec) {
   spec.settings.coordinates = {"TA", {}, {}};
@@ -35,10 +38,10 @@ struct Instances {
                                               make_chosen(stabilizations(), {"none", {}, {}}, "stabilization", model)));
     }
   }
-  LaneEquations together() {
-    LaneEquations::Systems systems;
+  Equations together() {
+    Equations::Systems systems;
     for (std::size_t i = 0; i < kLanes; ++i) systems[i] = &simulations[i]->equations().system();
-    return LaneEquations(systems);
+    return Equations(systems);
   }
   const Model& model() { return simulations.front()->equations().model(); }
 
@@ -61,11 +64,11 @@ VecX<double> lane_of(const VecX<Lanes>& y, std::size_t lane) {
 
 /// How many lanes went the usual way, all of which are then held against the equations of each instance.
 int compare(Instances& instances, const std::vector<State>& states, const std::string& name, double tolerance) {
-  LaneEquations together = instances.together();
+  Equations together = instances.together();
   VecX<Lanes> y = VecX<Lanes>::Zero(together.size()), rates;
   Lanes t(0.0);
   for (std::size_t i = 0; i < kLanes; ++i) set_lane(y, i, states[i]), t.set(static_cast<int>(i), states[i].t);
-  together.begin(LaneMask::of(true));
+  together.begin(Mask::of(true));
   together.evaluate(t, y, rates);
   int usual = 0;
   for (std::size_t i = 0; i < kLanes; ++i) {
@@ -132,14 +135,14 @@ TEST(LaneEquations, EqualThoseOfRandomMechanismsWhereTheyTakeThem) {
 TEST(LaneEquations, ALaneDoesNotDependOnTheOthers) {
   for (const char* const name : {"four_bar", "rover", "stewart", "bricard"}) {
     Instances instances(in_tree_coordinates(test::library_spec(name)));
-    LaneEquations together = instances.together();
+    Equations together = instances.together();
     std::mt19937 random(3);
     std::vector<State> states;
     for (std::size_t i = 0; i < kLanes; ++i)
       states.push_back(test::random_state(instances.model(), test::start_state(instances.model()), random, 0.1));
     VecX<Lanes> y = VecX<Lanes>::Zero(together.size()), rates, projected;
     const auto evaluate = [&] {
-      together.begin(LaneMask::of(true));
+      together.begin(Mask::of(true));
       projected = y;
       together.evaluate(Lanes(0.0), y, rates);
       together.project(projected);
@@ -162,17 +165,17 @@ TEST(LaneEquations, ALaneDoesNotDependOnTheOthers) {
 
 TEST(LaneEquations, AForceOfTimeIsNotTakenForKnownInALaneThatDidNotTakePart) {
   Instances instances(in_tree_coordinates(test::library_spec("rover")));
-  LaneEquations together = instances.together(), fresh = instances.together();
+  Equations together = instances.together(), fresh = instances.together();
   const State start = test::start_state(instances.model());
   VecX<Lanes> y = VecX<Lanes>::Zero(together.size()), rates, expected;
   for (std::size_t i = 0; i < kLanes; ++i) set_lane(y, i, start);
-  LaneMask some = LaneMask::of(true);
+  Mask some = Mask::of(true);
   some.set(2, false);
   together.begin(some);
   together.evaluate(Lanes(0.3), y, rates);
-  together.begin(LaneMask::of(true));
+  together.begin(Mask::of(true));
   together.evaluate(Lanes(0.3), y, rates);
-  fresh.begin(LaneMask::of(true));
+  fresh.begin(Mask::of(true));
   fresh.evaluate(Lanes(0.3), y, expected);
   for (Eigen::Index k = 0; k < y.size(); ++k) EXPECT_EQ(rates[k][2], expected[k][2]);
 }

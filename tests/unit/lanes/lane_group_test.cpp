@@ -8,7 +8,9 @@
 #include <limits>
 #include <memory>
 
+#include "linkwork/lanes/lane_steps.h"
 #include "linkwork/simulation/simulation.h"
+#include "tests/attack/random_mechanism.h"
 #include "tests/support/mechanisms.h"
 
 namespace linkwork {
@@ -38,11 +40,11 @@ struct Recorded {
   std::vector<std::vector<double>> rows;
 };
 
-/// Runs them to their ends, up to four at a time; returns steps in lanes, and those alone.
-std::pair<long, long> run_in_lanes(std::vector<Recorded*> all) {
+/// Runs them to their ends, all at a time; returns steps in lanes, and those alone.
+std::pair<long, long> run_in_lanes(std::vector<Recorded*> all, int lanes = 0) {
   std::vector<Simulation*> runs;
   for (const Recorded* const each : all) runs.push_back(each->run.get());
-  LaneGroup group(runs);
+  LaneGroup group(runs, {}, lanes);
   LaneGroup::Some wanted{};
   for (std::size_t k = 0; k < all.size(); ++k) wanted[k] = group.begin(k, all[k]->end);
   while (std::ranges::any_of(wanted, std::identity())) {
@@ -56,7 +58,7 @@ Set torque(int i) { return {{"torque", std::to_string(1.0 + 1.5 * i)}, {"l1", st
 
 TEST(LaneGroup, ARunHasTheSameBitsWhoeverIsBesideIt) {
   std::vector<std::vector<double>> first;
-  for (std::size_t count = 1; count <= 4; ++count) {
+  for (std::size_t count = 1; count <= LaneGroup::most(); ++count) {
     std::vector<std::unique_ptr<Recorded>> made;
     std::vector<Recorded*> all;
     for (std::size_t k = 0; k < count; ++k) {
@@ -71,6 +73,48 @@ TEST(LaneGroup, ARunHasTheSameBitsWhoeverIsBesideIt) {
     EXPECT_EQ(all.back()->rows, first) << count;
   }
   EXPECT_EQ(first.size(), 11U);
+}
+
+TEST(LaneGroup, ARunHasTheSameBitsInAnyNumberOfLanes) {
+  for (const char* const name : {"backbone", "bricard", "chain", "closed_chain", "double_pendulum", "five_bar_redundant",
+                                 "four_bar", "n_four_bar", "ring", "rover", "slider_crank", "spatial_four_bar", "stewart"}) {
+    std::vector<std::vector<double>> first;
+    for (const int lanes : lane_counts()) {
+      Recorded made(spec_in_lanes(name)), beside(spec_in_lanes(name, {}, 0.1));
+      run_in_lanes({&beside, &made}, lanes);
+      if (first.empty()) first = made.rows;
+      EXPECT_EQ(made.rows, first) << name << " in " << lanes << " lanes";
+    }
+  }
+}
+
+TEST(LaneGroup, RunsOfRandomMechanismsHaveTheSameBitsInAnyNumberOfLanes) {
+  int compared = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Spec spec = test::random_mechanism(seed);
+    spec.settings.coordinates = {"TA", {}, {}};
+    spec.settings.formulation = {"schur", {}, {}};
+    spec.settings.stabilization = {"projection", {}, {}};
+    spec.settings.integrator = {"rk4", {}, {}};
+    spec.settings.step = 1e-3;
+    spec.settings.end = 0.02;
+    std::vector<std::vector<double>> first;
+    try {
+      for (const int lanes : lane_counts()) {
+        Recorded made(spec);
+        if (!obstacle_to_lanes(*made.run).empty()) break;
+        const auto [in_lanes, alone] = run_in_lanes({&made}, lanes);
+        if (first.empty())
+          first = made.rows;
+        else
+          compared += in_lanes > 0;
+        EXPECT_EQ(made.rows, first) << "seed " << seed << " in " << lanes << " lanes";
+      }
+    } catch (const InputError&) {
+      continue;
+    }
+  }
+  if (lane_counts().size() > 1) EXPECT_GT(compared, 10);
 }
 
 TEST(LaneGroup, RunsAreThoseOfSimulationsAlone) {

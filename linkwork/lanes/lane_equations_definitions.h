@@ -1,63 +1,74 @@
-#include "linkwork/lanes/lane_equations.h"
+#pragma once
 
 #include <algorithm>
 
 #include "linkwork/coordinates/elimination_recursions.h"
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/lanes/lane_equations.h"
 #include "linkwork/lanes/point_rows.h"
 #include "linkwork/model/forces/friction.h"
 #include "linkwork/tree/energy_recursions.h"
 #include "linkwork/tree/kinematics_recursions.h"
+#include "linkwork/tree/lane_tree_gathering.h"
 #include "linkwork/tree/rnea_recursions.h"
 
+/// To be compiled in few places.
 namespace linkwork {
 
-namespace {
+namespace lanes {
 
-using V3 = Vec3<Lanes>;
-
-LaneTrees trees_of(const LaneEquations::Systems& systems) {
-  LaneTrees trees;
-  for (std::size_t lane = 0; lane < trees.size(); ++lane) trees[lane] = &systems[lane]->tree();
+template <std::size_t N>
+std::vector<const Tree*> trees_of(const std::array<System*, N>& systems) {
+  std::vector<const Tree*> trees;
+  for (const System* const system : systems) trees.push_back(&system->tree());
   return trees;
 }
 
 /// The numbers of one lane.
-Vec3<double> lane_of(const V3& x, int lane) { return {x.x()[lane], x.y()[lane], x.z()[lane]}; }
+template <class L>
+Vec3<double> lane_of(const Vec3<L>& x, int lane) {
+  return {x.x()[lane], x.y()[lane], x.z()[lane]};
+}
 
-void set_lane(V3& x, int lane, const Vec3<double>& from) {
+template <class L>
+void set_lane(Vec3<L>& x, int lane, const Vec3<double>& from) {
   for (int k = 0; k < 3; ++k) x[k].set(lane, from[k]);
 }
 
-Lanes largest(const VecX<Lanes>& x) {
-  Lanes most(0.0);
-  for (const Lanes& each : x) most = max(most, abs(each));
+template <class L>
+L largest(const VecX<L>& x) {
+  L most(0.0);
+  for (const L& each : x) most = max(most, abs(each));
   return most;
 }
 
 /// How b's point moves, seen from and in the axes of a's node: point_motion() in lanes.
+template <class L>
 struct LanePointMotion {
-  V3 p, pdot, pddot;
+  Vec3<L> p, pdot, pddot;
 };
 
-LanePointMotion lane_point_motion(const NodeWork<Lanes>& a, const NodeWork<Lanes>& b, const Pose<Lanes>& X_AB, const V3& r_b) {
-  const V3 turning_b = b.w.cross(r_b), p = X_AB * r_b, turning_a = a.w.cross(p);
-  const V3 pdot = X_AB.R * (b.v + turning_b) - a.v - turning_a;
-  const V3 acceleration_b = b.ap + b.aw.cross(r_b) + b.w.cross(turning_b);
-  return {p, pdot, X_AB.R * acceleration_b - a.ap - a.aw.cross(p) - a.w.cross(turning_a + Lanes(2.0) * pdot)};
+template <class L>
+LanePointMotion<L> lane_point_motion(const NodeWork<L>& a, const NodeWork<L>& b, const Pose<L>& X_AB, const Vec3<L>& r_b) {
+  const Vec3<L> turning_b = b.w.cross(r_b), p = X_AB * r_b, turning_a = a.w.cross(p);
+  const Vec3<L> pdot = X_AB.R * (b.v + turning_b) - a.v - turning_a;
+  const Vec3<L> acceleration_b = b.ap + b.aw.cross(r_b) + b.w.cross(turning_b);
+  return {p, pdot, X_AB.R * acceleration_b - a.ap - a.aw.cross(p) - a.w.cross(turning_a + L(2.0) * pdot)};
 }
 
-}  // namespace
+}  // namespace lanes
 
+template <int N>
 template <class Of>
-VecX<Lanes> LaneEquations::vector_of_each(Of&& of) const {
+auto LaneEquations<N>::vector_of_each(Of&& of) const -> VecX<Lanes> {
   VecX<Lanes> x(of(systems_.front()->model()).size());
   for (Eigen::Index i = 0; i < x.size(); ++i) x[i] = of_each([&](const Model& model) { return of(model)[i]; });
   return x;
 }
 
+template <int N>
 template <class Of>
-LaneEquations::Frame LaneEquations::frame_of_each(Of&& of) const {
+auto LaneEquations<N>::frame_of_each(Of&& of) const -> Frame {
   const NodeFrame& first = of(systems_.front()->model());
   Frame frame{first.node, {}};
   for (int k = 0; k < 3; ++k) {
@@ -67,14 +78,15 @@ LaneEquations::Frame LaneEquations::frame_of_each(Of&& of) const {
   return frame;
 }
 
-LaneEquations::LaneEquations(const Systems& systems)
+template <int N>
+LaneEquations<N>::LaneEquations(const Systems& systems)
     : systems_(systems),
-      tree_(in_lanes(trees_of(systems))),
-      work_(lane_work(trees_of(systems))),
+      tree_(lanes::trees_of(systems)),
+      work_(lane_work<Lanes>(lanes::trees_of(systems))),
       loops_(layout_of(systems.front()->model())->elimination(systems.front()->tree())),
-      unequal_(LaneMask::of(false)),
+      unequal_(Mask::of(false)),
       strongest_(0.0),
-      part_(LaneMask::of(true)),
+      part_(Mask::of(true)),
       usual_(part_) {
   const Model& first = systems.front()->model();
   const ConstraintLayout& layout = *layout_of(first);
@@ -100,7 +112,7 @@ LaneEquations::LaneEquations(const Systems& systems)
     for (std::size_t k = 0; k < closure.known->idle.size(); ++k)
       closure.idle.push_back(of_each([&](const Model& model) { return rows_of(model, i).idle[k].value; }));
     closures_.push_back(std::move(closure));
-    std::optional<LaneColumns::Bounds> bounds;
+    std::optional<typename LaneColumns<Lanes>::Bounds> bounds;
     if (layout.groups[i].bounds())
       bounds = {of_each([&](const Model& model) { return layout_of(model)->groups[i].bounds()->moment; }),
                 of_each([&](const Model& model) { return layout_of(model)->groups[i].bounds()->force; })};
@@ -156,7 +168,7 @@ LaneEquations::LaneEquations(const Systems& systems)
         note_use(value), wrench.varying.emplace_back(c, value);
     }
   }
-  for (int lane = 0; lane < Lanes::kCount; ++lane) {
+  for (int lane = 0; lane < N; ++lane) {
     unequal_.set(lane, has_unequal_masses(systems[at(lane)]->tree()));
     states_[at(lane)].q.resize(tree_.nq);
     states_[at(lane)].v.resize(tree_.nv);
@@ -174,12 +186,14 @@ LaneEquations::LaneEquations(const Systems& systems)
 
 // --- constraints
 
-void LaneEquations::update(const VecX<Lanes>& y) {
+template <int N>
+void LaneEquations<N>::update(const VecX<Lanes>& y) {
   recursions::update_motion(tree_, y.data(), y.data() + tree_.nq, work_);
   for (std::size_t i = 0; i < closures_.size(); ++i) set_closure(i);
 }
 
-Pose<Lanes> LaneEquations::between(int a, int b) {
+template <int N>
+auto LaneEquations<N>::between(int a, int b) -> Pose<Lanes> {
   recursions::update_poses(tree_, work_);
   const Pose<Lanes>& X_WB = work_.X_WN[at(b)];
   if (a == 0) return X_WB;
@@ -187,7 +201,8 @@ Pose<Lanes> LaneEquations::between(int a, int b) {
   return {X_WA.R.transpose() * X_WB.R, X_WA.R.transpose() * (X_WB.p - X_WA.p)};
 }
 
-PlanePose<Lanes> LaneEquations::branch_pose(const ClosureRows::Branch& way, const Closure::Branch& first) const {
+template <int N>
+auto LaneEquations<N>::branch_pose(const ClosureRows::Branch& way, const Closure::Branch& first) const -> PlanePose<Lanes> {
   if (way.nodes.empty()) return {};
   const NodeWork<Lanes>& node = work_[way.nodes.front()];
   PlanePose<Lanes> X{node.cq, node.sq, first.x, first.y};
@@ -195,7 +210,8 @@ PlanePose<Lanes> LaneEquations::branch_pose(const ClosureRows::Branch& way, cons
   return X;
 }
 
-void LaneEquations::set_closure(std::size_t i) {
+template <int N>
+void LaneEquations<N>::set_closure(std::size_t i) {
   Closure& closure = closures_[i];
   const ClosureRows& known = *closure.known;
   using Kind = ClosureRows::Kind;
@@ -223,7 +239,7 @@ void LaneEquations::set_closure(std::size_t i) {
   if (known.kind == Kind::kPlanar) {
     point_rows::set_motion(closure.in_plane, a, b, r_b, e, known.working, rate, rhs);
   } else {
-    const LanePointMotion m = lane_point_motion(a, b, closure.X_AB, r_b);
+    const lanes::LanePointMotion<Lanes> m = lanes::lane_point_motion(a, b, closure.X_AB, r_b);
     for (int r = 0; r < known.working; ++r) rate[r] = e[r].dot(m.pdot), rhs[r] = -e[r].dot(m.pddot);
   }
   for (int r = known.working; r < closure.row_count; ++r) {
@@ -233,26 +249,31 @@ void LaneEquations::set_closure(std::size_t i) {
 }
 
 /// Rows are functions of any kind: each lane's are its own affair.
-void LaneEquations::set_general_closure(Closure& closure, std::size_t index) {
+template <int N>
+void LaneEquations<N>::set_general_closure(Closure& closure, std::size_t index) {
   const Pose<Lanes> X_AB = between(closure.a.node, closure.b.node);
   const NodeWork<Lanes>&a = work_[closure.a.node], &b = work_[closure.b.node];
-  const LanePointMotion point = lane_point_motion(a, b, X_AB, closure.b.X_NF.p);
+  const lanes::LanePointMotion<Lanes> point = lanes::lane_point_motion(a, b, X_AB, closure.b.X_NF.p);
   const V3 w = X_AB.R * b.w - a.w, wdot = X_AB.R * b.aw - a.aw - a.w.cross(w);
   const auto Rt = closure.a.X_NF.R.transpose();
   const Mat3<Lanes> R = Rt * (X_AB.R * closure.b.X_NF.R);
   const V3 p = Rt * (point.p - closure.a.X_NF.p), turn = Rt * w, pdot = Rt * point.pdot, turn_rate = Rt * wdot,
            pddot = Rt * point.pddot;
   std::array<V3, kMaxRows> on_w, on_p;
-  for (int lane = 0; lane < Lanes::kCount; ++lane) {
-    RelativeMotion m{
-        {}, lane_of(p, lane), lane_of(turn, lane), lane_of(pdot, lane), lane_of(turn_rate, lane), lane_of(pddot, lane)};
+  for (int lane = 0; lane < N; ++lane) {
+    RelativeMotion m{{},
+                     lanes::lane_of(p, lane),
+                     lanes::lane_of(turn, lane),
+                     lanes::lane_of(pdot, lane),
+                     lanes::lane_of(turn_rate, lane),
+                     lanes::lane_of(pddot, lane)};
     for (int k = 0; k < 9; ++k) m.R.data()[k] = R.data()[k][lane];
     std::array<Row, kMaxRows> rows;
     systems_[at(lane)]->model().frame_closures[index].evaluate(m, rows);
     for (int r = 0; r < closure.row_count; ++r) {
       const Row& row = rows[at(r)];
-      set_lane(on_w[at(r)], lane, row.on_w);
-      set_lane(on_p[at(r)], lane, row.on_p);
+      lanes::set_lane(on_w[at(r)], lane, row.on_w);
+      lanes::set_lane(on_p[at(r)], lane, row.on_p);
       phi_[closure.first_row + r].set(lane, row.value);
       rate_of_phi_[closure.first_row + r].set(lane, row.rate(m));
       b_[closure.first_row + r].set(lane, -row.second_rate(m));
@@ -269,12 +290,13 @@ void LaneEquations::set_general_closure(Closure& closure, std::size_t index) {
 
 // --- forces
 
+template <int N>
 template <class Of>
-LaneEquations::Value LaneEquations::value_of_each(Of&& of) const {
+auto LaneEquations<N>::value_of_each(Of&& of) const -> Value {
   Value made{.t = Lanes(kNoNumber), .value = Lanes(0.0)};
   bool is_constant = true;
   made.of_time_only = true;
-  for (int lane = 0; lane < Lanes::kCount; ++lane) {
+  for (int lane = 0; lane < N; ++lane) {
     const BoundExpression& own = of(systems_[at(lane)]->model());
     made.of[at(lane)] = &own;
     is_constant = is_constant && own.expression.is_constant();
@@ -286,17 +308,19 @@ LaneEquations::Value LaneEquations::value_of_each(Of&& of) const {
 }
 
 /// Of the states that are bound. What depends on time only is known already in every other stage of most methods.
-const Lanes& LaneEquations::evaluate(Value& value, const Lanes& t) const {
+template <int N>
+auto LaneEquations<N>::evaluate(Value& value, const Lanes& t) const -> const Lanes& {
   if (value.of.front() == nullptr) return value.value;
-  const LaneMask is_new = value.of_time_only ? t != value.t : LaneMask::of(true);
-  for (int lane = 0; lane < Lanes::kCount; ++lane)
+  const Mask is_new = value.of_time_only ? t != value.t : Mask::of(true);
+  for (int lane = 0; lane < N; ++lane)
     if (part_[lane] && is_new[lane]) value.value.set(lane, systems_[at(lane)]->evaluate(*value.of[at(lane)]));
   value.t = select(part_, t, value.t);
   return value.value;
 }
 
-void LaneEquations::bind_states(const Lanes& t, const VecX<Lanes>& y) {
-  for (int lane = 0; lane < Lanes::kCount; ++lane) {
+template <int N>
+void LaneEquations<N>::bind_states(const Lanes& t, const VecX<Lanes>& y) {
+  for (int lane = 0; lane < N; ++lane) {
     if (!part_[lane]) continue;
     State& state = states_[at(lane)];
     state.t = t[lane];
@@ -306,7 +330,8 @@ void LaneEquations::bind_states(const Lanes& t, const VecX<Lanes>& y) {
   }
 }
 
-void LaneEquations::apply_forces(const Lanes& t, const VecX<Lanes>& y) {
+template <int N>
+void LaneEquations<N>::apply_forces(const Lanes& t, const VecX<Lanes>& y) {
   work_.tau.setZero();
   if (work_.any_applied) std::ranges::fill(work_.applied, Wrench<Lanes>{});
   work_.any_applied = false;
@@ -317,7 +342,8 @@ void LaneEquations::apply_forces(const Lanes& t, const VecX<Lanes>& y) {
   apply_wrenches(t);
 }
 
-void LaneEquations::apply_joint_laws(const VecX<Lanes>& y) {
+template <int N>
+void LaneEquations<N>::apply_joint_laws(const VecX<Lanes>& y) {
   for (const JointLaw& law : laws_) {
     const Joint& joint = systems_.front()->model().joints[law.joint];
     for (int k = 0; k < joint.kind->nv(); ++k) {
@@ -325,7 +351,7 @@ void LaneEquations::apply_joint_laws(const VecX<Lanes>& y) {
       const Lanes rate = y[tree_.nq + dof];
       Lanes lossy = -law.damping * rate;
       if (law.has_friction)
-        for (int lane = 0; lane < Lanes::kCount; ++lane)
+        for (int lane = 0; lane < N; ++lane)
           if (law.friction[lane] != 0.0) lossy.set(lane, lossy[lane] + coulomb_force(law.friction[lane], rate[lane]));
       // A quaternion has a component more than the velocity, and no stiffness.
       const Lanes elastic = joint.q.size() == joint.v.size() ? -law.stiffness * (y[joint.q[at(k)]] - law.rest) : Lanes(0.0);
@@ -335,7 +361,8 @@ void LaneEquations::apply_joint_laws(const VecX<Lanes>& y) {
   }
 }
 
-void LaneEquations::apply_joint_torques(const Lanes& t, const VecX<Lanes>& y) {
+template <int N>
+void LaneEquations<N>::apply_joint_torques(const Lanes& t, const VecX<Lanes>& y) {
   for (JointTorque& torque : torques_) {
     const Lanes& value = evaluate(torque.value, t);
     work_.tau[torque.dof] += value;
@@ -343,7 +370,8 @@ void LaneEquations::apply_joint_torques(const Lanes& t, const VecX<Lanes>& y) {
   }
 }
 
-void LaneEquations::apply_springs() {
+template <int N>
+void LaneEquations<N>::apply_springs() {
   struct End {
     V3 p, v;  // in the world
   };
@@ -375,7 +403,8 @@ void LaneEquations::apply_springs() {
   }
 }
 
-void LaneEquations::apply_wrenches(const Lanes& t) {
+template <int N>
+void LaneEquations<N>::apply_wrenches(const Lanes& t) {
   if (!wrenches_.empty()) recursions::update_poses(tree_, work_);
   for (BodyForce& wrench : wrenches_) {
     Wrench<Lanes> F = wrench.constant;
@@ -390,7 +419,8 @@ void LaneEquations::apply_wrenches(const Lanes& t) {
 
 // --- accelerations
 
-void LaneEquations::evaluate(const Lanes& t, const VecX<Lanes>& y, VecX<Lanes>& rates, bool updated) {
+template <int N>
+void LaneEquations<N>::evaluate(const Lanes& t, const VecX<Lanes>& y, VecX<Lanes>& rates, bool updated) {
   if (!updated) update(y);
   if (uses_time_) bind_states(t, y);
   apply_forces(t, y);
@@ -407,14 +437,15 @@ void LaneEquations::evaluate(const Lanes& t, const VecX<Lanes>& y, VecX<Lanes>& 
 }
 
 /// The same as Schur::solve() where nothing needs mending.
-void LaneEquations::solve(const VecX<Lanes>& y) {
+template <int N>
+void LaneEquations<N>::solve(const VecX<Lanes>& y) {
   recursions::update_bias_wrenches(tree_, work_);
   loops_.inward(tree_, work_, groups_, b_);
   loops_.outward(tree_, work_, vdot_, lambda_);
   if (phi_.size() == 0) return;
   strongest_ = select(part_, max(strongest_, loops_.rank().weakest), strongest_);
   check_rank();
-  const LaneMask doubtful = is_doubtful();
+  const Mask doubtful = is_doubtful();
   if (!any(doubtful)) return;
   missed_ = b_;
   sizes_.setZero();
@@ -430,43 +461,49 @@ void LaneEquations::solve(const VecX<Lanes>& y) {
 }
 
 /// Where rows come near to depending on others, more is to be looked at than here: EquationsOfMotion::is_nearly_singular().
-void LaneEquations::check_rank() {
+template <int N>
+void LaneEquations<N>::check_rank() {
   constexpr double kWeaker = 1e-3, kVeryWeak = 1e-7;
   if (phi_.size() > 0) usual_ &= loops_.rank().weakest >= max(Lanes(kVeryWeak), Lanes(kWeaker) * strongest_);
 }
 
 /// As Schur sees it.
-LaneMask LaneEquations::is_doubtful() const {
+template <int N>
+auto LaneEquations<N>::is_doubtful() const -> Mask {
   constexpr double kWeak = 1e-3;
   return unequal_ | (loops_.rank().weakest < Lanes(kWeak));
 }
 
 // --- drift
 
-Lanes LaneEquations::largest_error(const VecX<Lanes>& errors) const {
+template <int N>
+auto LaneEquations<N>::largest_error(const VecX<Lanes>& errors) const -> Lanes {
   Lanes most(0.0);
   for (Eigen::Index row = 0; row < errors.size(); ++row) most = max(most, abs(errors[row]) / tolerance_[row]);
   return most;
 }
 
-Lanes LaneEquations::speed(const VecX<Lanes>& y) const {
+template <int N>
+auto LaneEquations<N>::speed(const VecX<Lanes>& y) const -> Lanes {
   Lanes fastest = rate_;
   for (int i = 0; i < tree_.nv; ++i) fastest = max(fastest, abs(y[tree_.nq + i]) / velocity_unit_[i]);
   return fastest;
 }
 
-void LaneEquations::respond(const VecX<Lanes>& error) {
+template <int N>
+void LaneEquations<N>::respond(const VecX<Lanes>& error) {
   loops_.inward_unforced(tree_, work_, groups_, error);
   loops_.outward(tree_, work_, change_, lambda_);
   check_rank();
 }
 
-void LaneEquations::project(VecX<Lanes>& y) {
+template <int N>
+void LaneEquations<N>::project(VecX<Lanes>& y) {
   constexpr int kMostIterations = 10;
   update(y);
   if (phi_.size() == 0) return;
   Lanes error = largest_error(phi_);
-  LaneMask off = error > good_enough_;
+  Mask off = error > good_enough_;
   for (int i = 0; i < kMostIterations && any(off); ++i) {
     respond(phi_);
     move_back(y, off);
@@ -476,7 +513,7 @@ void LaneEquations::project(VecX<Lanes>& y) {
     off &= (error > good_enough_) & !(error > Lanes(0.5) * before);  // rounding, or rows that cannot be met
   }
   usual_ &= error <= constraint_tolerance_;
-  const LaneMask fast = largest_error(rate_of_phi_) > good_enough_ * speed(y);
+  const Mask fast = largest_error(rate_of_phi_) > good_enough_ * speed(y);
   if (!any(fast)) return;
   respond(rate_of_phi_);
   for (int i = 0; i < tree_.nv; ++i) y[tree_.nq + i] -= select(fast, change_[i], Lanes(0.0));
@@ -484,12 +521,13 @@ void LaneEquations::project(VecX<Lanes>& y) {
 }
 
 /// q <- q (+) -change, in some lanes.
-void LaneEquations::move_back(VecX<Lanes>& y, const LaneMask& some) {
+template <int N>
+void LaneEquations<N>::move_back(VecX<Lanes>& y, const Mask& some) {
   if (tree_.nq == tree_.nv) {  // no quaternions
     for (int i = 0; i < tree_.nv; ++i) y[i] -= select(some, change_[i], Lanes(0.0));
     return;
   }
-  for (int lane = 0; lane < Lanes::kCount; ++lane) {
+  for (int lane = 0; lane < N; ++lane) {
     if (!some[lane]) continue;
     State& state = states_[at(lane)];
     for (int i = 0; i < tree_.nq; ++i) state.q[i] = y[i][lane];
@@ -499,8 +537,9 @@ void LaneEquations::move_back(VecX<Lanes>& y, const LaneMask& some) {
   }
 }
 
-void LaneEquations::normalize(VecX<Lanes>& y) const {
-  for (const LaneNode& node : tree_.nodes) {
+template <int N>
+void LaneEquations<N>::normalize(VecX<Lanes>& y) const {
+  for (const LaneNode<Lanes>& node : tree_.nodes) {
     if (node.kind != NodeKind::kSpherical && node.kind != NodeKind::kFree) continue;
     Lanes* const q = y.data() + node.q + (node.kind == NodeKind::kFree ? 3 : 0);
     const Lanes length = sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
@@ -508,9 +547,10 @@ void LaneEquations::normalize(VecX<Lanes>& y) const {
   }
 }
 
-LaneEquations::Stock LaneEquations::stock(const VecX<Lanes>& y) {
+template <int N>
+auto LaneEquations<N>::stock(const VecX<Lanes>& y) -> Stock {
   recursions::update_poses(tree_, work_);
-  Stock stock{largest(phi_), largest(rate_of_phi_), recursions::kinetic_energy(tree_, work_),
+  Stock stock{lanes::largest(phi_), lanes::largest(rate_of_phi_), recursions::kinetic_energy(tree_, work_),
               recursions::gravity_energy(tree_, work_), Lanes(0.0)};
   const auto add = [&](const Lanes& stiffness, const Lanes& stretch) {
     stock.potential += Lanes(0.5) * stiffness * stretch * stretch;
