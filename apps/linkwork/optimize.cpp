@@ -63,8 +63,7 @@ struct OptimizeOptions {
 std::string in_words(const Optimum::Parameter& each) {
   std::string text = fmt::format("{:.9g}", each.value);
   if (std::isfinite(each.standard_error))
-    text +=
-        fmt::format(" +- {:.2g}, 95 % within {:.6g} to {:.6g}", each.standard_error, each.confidence_low, each.confidence_high);
+    text += fmt::format(" +- {:.2g} (95 %: +- {:.2g})", each.standard_error, 0.5 * (each.confidence_high - each.confidence_low));
   return text + (each.at_bound ? " (at its bound)" : "");
 }
 

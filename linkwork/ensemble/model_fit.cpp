@@ -95,7 +95,9 @@ class ModelFit {
     if (wanted.empty()) throw InputError(place, "there is no column beside t", "columns of the model, such as q.JOINT");
     const std::vector<std::string> known = model_.columns();
     for (const auto& [name, column] : wanted) {
-      if (std::ranges::find(known, column) == known.end()) throw unknown_name(place, "column of the model", column, known);
+      if (std::ranges::find(known, column) == known.end())
+        throw unknown_name(request_.fit_columns.empty() ? place : Place{"--fit-columns", 0, 0}, "column of the model", column,
+                           known);
       DataColumns data = read_columns(text, request_.fit, {"t", place}, {name, place});
       optimum_.times = std::move(data.x);
       optimum_.columns.push_back({.name = name,

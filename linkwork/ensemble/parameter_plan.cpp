@@ -69,7 +69,8 @@ SampledParameter parse_sample(const std::string& text) {
   if (known == kKinds.end()) throw unknown_name(place, "distribution", word, {"normal", "uniform", "lognormal"});
   const std::vector<std::string> numbers = split(rest.substr(open + 1, rest.size() - open - 2), ',');
   if (numbers.size() != 2)
-    throw InputError(place, fmt::format("{} has {} numbers", word, numbers.size()), "two, with a comma between");
+    throw InputError(place, fmt::format("{} is given {} number{}", word, numbers.size(), numbers.size() == 1 ? "" : "s"),
+                     "two, with a comma between");
   SampledParameter made{name, known->second, parse_plan_number(numbers[0], place, "the first number"),
                         parse_plan_number(numbers[1], place, "the second number")};
   if (made.kind == Kind::kUniform && !(made.first < made.second && std::isfinite(made.second - made.first)))
