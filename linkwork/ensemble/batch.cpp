@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kMost = 1'000'000;
 constexpr int kPerTask = 4;  // units that a thread takes at a time
+constexpr const char* kEndedByEvent = "ended by an event";
 
 }  // namespace
 
@@ -121,7 +122,7 @@ struct Batch::Parts {
       give_inputs(i);
       for (long k = 0; k < count && goes_on(); ++k)
         if (!run.step()) {
-          status[static_cast<std::size_t>(i)] = "ended by an event";
+          status[static_cast<std::size_t>(i)] = kEndedByEvent;
           break;
         }
     });
@@ -144,6 +145,9 @@ struct Batch::Parts {
       });
     }
     for (long step = 0; step < count && goes_on(); ++step) {
+      for (std::size_t k = 0; k < unit.instances.size(); ++k)
+        if (wanted[k] && unit.group->has_ended(k))
+          status[static_cast<std::size_t>(unit.instances[k])] = kEndedByEvent, wanted[k] = false;
       const LaneGroup::Some before = wanted;
       unit.group->step(wanted);
       for (std::size_t k = 0; k < unit.instances.size(); ++k)

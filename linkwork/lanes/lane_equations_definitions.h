@@ -302,6 +302,7 @@ auto LaneEquations<N>::value_of_each(Of&& of) const -> Value {
     is_constant = is_constant && own.expression.is_constant();
     if (own.expression.is_constant()) made.value.set(lane, own.expression.constant_value());
     for (const Variable& slot : own.slots) made.of_time_only = made.of_time_only && slot.kind == Variable::Kind::kTime;
+    made.of_time_only = made.of_time_only && own.first_switch < 0;  // its branch may be another at the same time
   }
   if (is_constant) made.of = {};
   return made;

@@ -10,6 +10,7 @@
 #include "linkwork/lanes/lane_steps.h"
 #include "linkwork/linalg/index.h"
 #include "linkwork/simulation/mechanism_system.h"
+#include "linkwork/simulation/mechanism_watch.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/simulation/time_loop.h"
 #include "linkwork/tree/lane_tree.h"
@@ -24,21 +25,11 @@ const Tableau* fixed_tableau(const std::string& name) {
   return nullptr;
 }
 
-/// What an expression may use: its value is then had without poses.
-bool is_simple(const Model& model, const BoundExpression& expression) {
-  using Kind = Variable::Kind;
-  return std::ranges::all_of(expression.slots, [&](const Variable& slot) {
-    if (slot.is_coordinate()) return model.joints[slot.coordinate.joint()].in_state();
-    return slot.kind == Kind::kTime || slot.kind == Kind::kParameter || slot.kind == Kind::kInput;
-  });
-}
-
 std::string obstacle_of_model(const Model& model) {
   if (lane_counts().empty()) return "the processor has no AVX2 and FMA, or the program was compiled for another";
   if (model.tree.nv == 0) return "nothing moves";
   if (ForceBalance(model).is_needed()) return "masses differ so much that forces are held against each solution";
-  if (model.has_events()) return "events, contacts and friction are looked for run by run";
-  if (model.switch_count > 0) return "a function in an expression switches";
+  if (!model.contacts.empty() || !model.frictions.empty()) return "contacts and dry friction come and go run by run";
   if (!model.blocks.empty()) return "it has FMUs";
   if (!model.custom_forces.empty()) return "it has forces of a program";
   if (!model.states.empty()) return fmt::format("it has states of its own, such as '{}'", model.states.front().name);
@@ -55,12 +46,12 @@ std::string obstacle_of_model(const Model& model) {
   for (const Spring& spring : model.springs)
     if (spring.law.expression.is_given()) return "a spring has a law of its own";
   for (const JointForce& force : model.joint_forces)
-    if (!model.joints[force.coordinate.joint()].in_state() || !is_simple(model, force.value))
+    if (!model.joints[force.coordinate.joint()].in_state() || !is_of_state(model, force.value))
       return fmt::format("the force on joint '{}' depends on more than its time, coordinates and inputs",
                          model.joints[force.coordinate.joint()].name);
   for (const BodyWrench& wrench : model.wrenches)
     for (std::size_t k = 0; k < 3; ++k)
-      if (!is_simple(model, wrench.force[k]) || !is_simple(model, wrench.torque[k]))
+      if (!is_of_state(model, wrench.force[k]) || !is_of_state(model, wrench.torque[k]))
         return "a force on a body depends on more than time, coordinates and inputs";
   return {};
 }
@@ -153,6 +144,8 @@ class LaneGroup::Parts {
  private:
   /// A step that was computed in vain costs twice: a run that has left the lanes again and again stays away for ever more steps.
   static constexpr int kLongestAlone = 256;
+  /// Whether an event has switched forces.
+  bool is_switched(std::size_t run) const;
   bool stays_alone(std::size_t run) { return known_[run].alone_for > 0 && known_[run].alone_for-- > 0; }
 
   bool hand_over(std::size_t run);
@@ -188,6 +181,12 @@ LaneGroup::Parts::Parts(const std::vector<Simulation*>& runs, const std::vector<
   for (std::size_t run = 0; run < known.size(); ++run) steps_->set_strongest(static_cast<int>(run), known[run].strongest);
 }
 
+bool LaneGroup::Parts::is_switched(std::size_t run) const {
+  const System& system = loops_[run]->system().equations().equations_of_motion()->system();
+  return !std::ranges::equal(system.modes().forces, system.model().forces,
+                             [](char is_on, const Force& force) { return (is_on != 0) == force.active; });
+}
+
 LaneGroup::Memory LaneGroup::Parts::memory(std::size_t run) const {
   Memory memory = known_[run];
   memory.strongest = steps_->strongest(static_cast<int>(run));
@@ -202,7 +201,7 @@ void LaneGroup::Parts::step(Some& wanted) {
     steps_->load(static_cast<int>(lane), {loop.now().t, step.h, loop.now().y, loop.rates(), step.begins_anew});
   };
   for (std::size_t i = 0; i < loops_.size(); ++i) {
-    const auto plain = wanted[i] && !stays_alone(i) ? loops_[i]->plain_step() : std::nullopt;
+    const auto plain = wanted[i] && !is_switched(i) && !stays_alone(i) ? loops_[i]->plain_step() : std::nullopt;
     together[i] = plain.has_value();
     if (!plain) continue;
     load(i, *loops_[i], *plain);

@@ -5,10 +5,28 @@
 
 namespace linkwork {
 
+bool is_of_state(const Model& model, const BoundExpression& expression) {
+  using Kind = Variable::Kind;
+  return std::ranges::all_of(expression.slots, [&](const Variable& slot) {
+    if (slot.is_coordinate()) return model.joints[slot.coordinate.joint()].in_state();
+    return slot.kind == Kind::kTime || slot.kind == Kind::kParameter || slot.kind == Kind::kInput;
+  });
+}
+
 MechanismWatch::MechanismWatch(const Model& model, EquationsOfMotion& equations, bool exact) : equations_(equations) {
   if (model.has_events()) switching_ = std::make_unique<Switching>(model, equations, exact);
   if (has_switches(model)) switches_ = std::make_unique<SwitchPoints>(model, equations);
   blocks_ = equations.system().blocks();
+  const auto fits = [&](const BoundExpression& expression) { return is_of_state(model, expression); };
+  is_of_state_ = blocks_ == nullptr && model.contacts.empty() && model.frictions.empty() &&
+                 std::ranges::all_of(model.events, fits, &Event::when) && (!switches_ || switches_->are_all(fits));
+}
+
+bool MechanismWatch::stand_at(const Moment& at) {
+  if (!is_of_state_) return false;
+  unpack(at, equations_.model().tree.nq, equations_.model().tree.nv, state_);
+  equations_.system().rebind(state_);
+  return true;
 }
 
 const std::string& MechanismWatch::stopped_by() const {

@@ -11,6 +11,9 @@
 
 namespace linkwork {
 
+/// Whether an expression uses time, parameters, inputs and coordinates of the tree only: it needs no poses.
+bool is_of_state(const Model& model, const BoundExpression& expression);
+
 /// What is watched in a mechanism in one piece: events, contacts and friction (Switching), and functions in expressions that
 /// switch (SwitchPoints), and FMUs (RunningBlocks).
 class MechanismWatch : public Watch {
@@ -41,6 +44,7 @@ class MechanismWatch : public Watch {
   /// A step has ended at the state last evaluated.
   void accept_step();
   std::string busiest(double since) const override { return switching_ ? switching_->busiest(since) : ""; }
+  bool stand_at(const Moment& at) override;
 
  private:
   static bool has_switches(const Model& model) { return model.switch_count > 0 || !model.events.empty(); }
@@ -53,6 +57,7 @@ class MechanismWatch : public Watch {
   std::unique_ptr<Switching> switching_;
   std::unique_ptr<SwitchPoints> switches_;
   RunningBlocks* blocks_ = nullptr;  // of the equations
+  bool is_of_state_;                 // all that is watched
   State state_;
   Derivative rates_;
   std::vector<Jet> values_;

@@ -48,6 +48,9 @@ class Watch {
   virtual const std::string& stopped_by() const = 0;
   /// What has switched since a time, in words; empty if nothing has.
   virtual std::string busiest(double since) const = 0;
+
+  /// Takes an instant that was computed elsewhere for the one just evaluated; false: more of it is needed than its numbers.
+  virtual bool stand_at(const Moment& /*at*/) { return false; }
 };
 
 struct ConstraintErrors {

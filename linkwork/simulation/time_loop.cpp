@@ -257,18 +257,21 @@ bool TimeLoop::step() {
 }
 
 std::optional<TimeLoop::PlainStep> TimeLoop::plain_step() {
-  if (!started_ || stopped_ || watch_ || !sampled_.empty() || !has_fixed_steps()) return {};
+  if (!started_ || stopped_ || !sampled_.empty() || !has_fixed_steps()) return {};
+  if (watch_ && (disturbed_ || next_step_size() <= kSameTime * std::max(1.0, std::abs(now_.t)))) return {};
   return PlainStep{next_step_size(), disturbed_};
 }
 
 bool TimeLoop::finish(DoneStep& done) {
   disturbed_ = false;
   next_.t = planned_end_;
-  next_.y.swap(done.y);
-  next_rates_.swap(done.rates);
+  next_.y.swap(done.y), next_rates_.swap(done.rates);
   elsewhere_ = {done.errors, done.energies};
-  turned_ += done.turned;
-  evaluations_before_ += done.evaluations;
+  turned_ += done.turned, evaluations_before_ += done.evaluations;
+  if (!watch_) return finish_step();
+  const long evaluations = equations_->evaluations();
+  if ((!watch_->stand_at(next_) && !evaluate_next()) || !find_event()) return false;
+  if (equations_->evaluations() != evaluations) elsewhere_.reset(), turned_ = 0.0;  // it was evaluated here after all
   return finish_step();
 }
 

@@ -56,7 +56,8 @@ class TimeLoop {
   bool has_ended() const;
   /// One accepted step, with the rows that fall into it; false: it has stopped, or was interrupted.
   bool step();
-  /// A step that can be computed elsewhere: it begins at now(), has the size h, and nothing is watched or sampled on the way.
+  /// A step that can be computed elsewhere: it begins at now(), has the size h, and nothing is sampled on the way. What is
+  /// watched is looked at in finish(), which makes the step anew up to an event.
   struct PlainStep {
     double h;
     bool begins_anew;  // rates() are not those at now(): something was set

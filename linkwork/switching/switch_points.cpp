@@ -87,6 +87,10 @@ bool SwitchPoints::is_chatter(Law& law, std::size_t k, double t) {
   return true;
 }
 
+bool SwitchPoints::are_all(const std::function<bool(const BoundExpression&)>& what) const {
+  return std::ranges::all_of(laws_, [&](const Law& law) { return what(*law.expression); });
+}
+
 void SwitchPoints::append_values(const Derivative& rates, std::vector<Jet>& values) const {
   const System& system = equations_.system();
   for (const Law& law : laws_) {

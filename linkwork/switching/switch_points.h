@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ class SwitchPoints {
 
   /// Whether there is anything to hold; only events may be there to be looked for ahead.
   bool empty() const { return laws_.empty(); }
+  /// Whether something is true of each of the expressions in question.
+  bool are_all(const std::function<bool(const BoundExpression&)>& what) const;
   /// Holds the branches that the state just evaluated is on. True: some are others than before, and it must be evaluated again.
   bool take_branches(double t);
   /// Whether one of them belongs to a closure, whose positions and rates may have jumped.

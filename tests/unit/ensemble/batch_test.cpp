@@ -58,7 +58,7 @@ TEST(Batch, InLanesMovesAsSingleRunsDo) {
     const RunOptions options{.step = 2e-3};
     Batch batch(mechanism, 19, {}, options, 3);  // no multiple of four
     if (std::string(name) == "latch") {
-      EXPECT_THAT(batch.obstacle_to_lanes(), HasSubstr("events"));
+      EXPECT_THAT(batch.obstacle_to_lanes(), HasSubstr("comes and goes"));
     } else if (batch.obstacle_to_lanes().find("AVX2") == std::string::npos) {
       EXPECT_EQ(batch.in_lanes(), 19) << batch.obstacle_to_lanes();
     }
