@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "linkwork/spatial/lanes.h"
 #include "linkwork/tree/kinematics.h"
@@ -29,17 +31,22 @@ Mat3<S> rotation_of(const S* q) {
 
 /// R_WN from R_WP by turning columns: R_WP Rz(gamma) Rx(alpha) Rz(theta).
 template <class N, class S>
-Mat3<S> turned(const Mat3<S>& R_WP, const N& node, const NodeWork<S>& work) {
-  Mat3<S> R = R_WP;
-  const auto turn = [&R](int i, int j, S c, S s) {
-    const Vec3<S> a = R.col(i);
-    R.col(i) = c * a + s * R.col(j);
-    R.col(j) = c * R.col(j) - s * a;
+[[gnu::always_inline]] inline void turn_columns(const Mat3<S>& R_WP, const N& node, const NodeWork<S>& work, Mat3<S>& R) {
+  Vec3<S> x = R_WP.col(0), y = R_WP.col(1), z = R_WP.col(2);
+  const auto turn = [](Vec3<S>& a, Vec3<S>& b, S c, S s) {
+    const Vec3<S> before = a;
+    a = c * before + s * b;
+    b = c * b - s * before;
   };
-  if (node.has_gamma) turn(0, 1, S(node.cg), S(node.sg));
-  if (node.has_alpha) turn(1, 2, S(node.ca), S(node.sa));
-  turn(0, 1, work.cq, work.sq);
-  return R;
+  const auto quarter_turn = [](Vec3<S>& a, Vec3<S>& b, S s) {
+    const Vec3<S> before = a;
+    a = s * b;
+    b = -s * before;
+  };
+  if (node.has_gamma) link::has_quarter_gamma(node) ? quarter_turn(x, y, S(node.sg)) : turn(x, y, S(node.cg), S(node.sg));
+  if (node.has_alpha) node.right_angle ? quarter_turn(y, z, S(node.sa)) : turn(y, z, S(node.ca), S(node.sa));
+  turn(x, y, work.cq, work.sq);
+  R.col(0) = x, R.col(1) = y, R.col(2) = z;
 }
 
 template <class S, class N>
@@ -54,7 +61,6 @@ template <class T, class S>
   NodeWork<S>& a = work[i];
   a.p = node.p.template cast<S>();
   if (velocity_count(node.kind) == 1) {
-    if (node.kind == NodeKind::kHelical) sin_cos(S(node.theta0) + qi[0], a.sq, a.cq);
     a.p += (S(joint_axis(node).slide) * qi[0]) * axis_in_parent<S>(node);
     return;
   }
@@ -66,14 +72,37 @@ template <class T, class S>
   if (floats) a.p += R_PF * Eigen::Map<const Vec3<S>>(qi);
 }
 
-/// Where node i is in its parent.
+template <class N>
+constexpr bool turns_about_axis(const N& node) {
+  return node.kind == NodeKind::kRevolute || node.kind == NodeKind::kHelical;
+}
+
+/// Cosines and sines of the joints' angles, of a few nodes from the first on: of doubles several at a time.
+template <class T, class S>
+[[gnu::always_inline]] inline void turn(const T& tree, TreeWork<S>& work, int first, int last, const S* q) {
+  const auto* const node = tree.nodes.data() + first;
+  NodeWork<S>* const a = work.nodes.data() + first;
+  if constexpr (std::is_same_v<S, double>) {
+    const auto angle = [&](int k) { return k < last - first && turns_about_axis(node[k]) ? node[k].theta0 + q[node[k].q] : 0.0; };
+    Lanes sine, cosine;
+    sin_cos(Lanes(Lanes::Vector{angle(0), angle(1), angle(2), angle(3)}), sine, cosine);
+    for (int k = 0; k < std::min(last - first, Lanes::kCount); ++k)
+      if (turns_about_axis(node[k])) a[k].cq = cosine[k], a[k].sq = sine[k];
+  } else {
+    for (int k = 0; k < last - first; ++k)
+      if (turns_about_axis(node[k])) sin_cos(S(node[k].theta0) + q[node[k].q], a[k].sq, a[k].cq);
+  }
+}
+/// How many nodes turn() takes.
+inline constexpr int kTurnedTogether = Lanes::kCount;
+
+/// Where node i is in its parent, after turn().
 template <class T, class S>
 [[gnu::always_inline]] inline void place(const T& tree, TreeWork<S>& work, int i, const S* q) {
   const auto& node = tree.nodes[static_cast<std::size_t>(i)];
   if (node.kind != NodeKind::kRevolute) return place_other(tree, work, i, q + node.q);
-  NodeWork<S>& a = work[i];
-  sin_cos(S(node.theta0) + q[node.q], a.sq, a.cq);
   if (!node.planar) return;
+  NodeWork<S>& a = work[i];
   if (node.parent == 0)
     a.in_plane.c = a.cq, a.in_plane.s = a.sq;
   else
@@ -126,7 +155,11 @@ template <class T, class S>
 template <class T, class S>
 void update_positions(const T& tree, const S* q, TreeWork<S>& work) {
   work.poses_current = false;
-  for (int i = 1; i < tree.size(); ++i) place(tree, work, i, q);
+  for (int first = 1, size = tree.size(); first < size; first += kTurnedTogether) {
+    const int last = std::min(first + kTurnedTogether, size);
+    turn(tree, work, first, last, q);
+    for (int i = first; i < last; ++i) place(tree, work, i, q);
+  }
 }
 
 template <class T, class S>
@@ -137,9 +170,13 @@ void update_velocities(const T& tree, const S* v, TreeWork<S>& work) {
 template <class T, class S>
 void update_motion(const T& tree, const S* q, const S* v, TreeWork<S>& work) {
   work.poses_current = false;
-  for (int i = 1; i < tree.size(); ++i) {
-    place(tree, work, i, q);
-    move(tree, work, i, v);
+  for (int first = 1, size = tree.size(); first < size; first += kTurnedTogether) {
+    const int last = std::min(first + kTurnedTogether, size);
+    turn(tree, work, first, last, q);
+    for (int i = first; i < last; ++i) {
+      place(tree, work, i, q);
+      move(tree, work, i, v);
+    }
   }
 }
 
@@ -151,7 +188,10 @@ void update_poses(const T& tree, TreeWork<S>& work) {
     const auto& node = tree.nodes[static_cast<std::size_t>(i)];
     const Pose<S>& parent = work.X_WN[static_cast<std::size_t>(node.parent)];
     Pose<S>& X = work.X_WN[static_cast<std::size_t>(i)];
-    X.R = velocity_count(node.kind) == 1 ? turned(parent.R, node, work[i]) : Mat3<S>(parent.R * work.block(i).R);
+    if (velocity_count(node.kind) == 1)
+      turn_columns(parent.R, node, work[i], X.R);
+    else
+      X.R = parent.R * work.block(i).R;
     X.p = parent.p + parent.R * work[i].p;
   }
 }
@@ -169,6 +209,10 @@ void update_accelerations(const T& tree, const S* vdot, TreeWork<S>& work) {
 
 template <class T, class S>
 void position_rates(const T& tree, const S* q, const S* v, S* qdot) {
+  if (tree.nq == tree.nv) {  // no quaternions
+    for (int k = 0; k < tree.nv; ++k) qdot[k] = v[k];
+    return;
+  }
   for (int i = 1; i < tree.size(); ++i) {
     const auto& node = tree.nodes[static_cast<std::size_t>(i)];
     const S* qi = q + node.q;

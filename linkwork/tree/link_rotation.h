@@ -1,5 +1,7 @@
 #pragma once
 
+#include <type_traits>
+
 #include "linkwork/tree/tree_work.h"
 
 namespace linkwork {
@@ -35,6 +37,14 @@ inline void quarter_turn_x(C s, Vec3<S>& a) {
   const S y = a.y();
   a.y() = -s * a.z();
   a.z() = s * y;
+}
+
+/// The turn about z by 90 (s = 1) or -90 (s = -1) degrees.
+template <class S, class C>
+inline void quarter_turn_z(C s, Vec3<S>& a) {
+  const S x = a.x();
+  a.x() = -s * a.y();
+  a.y() = s * x;
 }
 
 /// A <- Rz A Rz'
@@ -83,6 +93,24 @@ struct Turn {
   S cq, sq;
 };
 
+/// Whether gamma is 90 or -90 degrees. Of lanes it is not asked: they need not agree.
+template <class N>
+inline bool has_quarter_gamma(const N& node) {
+  if constexpr (std::is_same_v<std::remove_cvref_t<decltype(node.cg)>, double>)
+    return node.cg == 0.0;
+  else
+    return false;
+}
+
+/// The turn by gamma, towards the parent (s = sin gamma) or towards the child (s = -sin gamma).
+template <class N, class S>
+inline void turn_gamma(const N& node, S s, Vec3<S>& a) {
+  if (has_quarter_gamma(node))
+    quarter_turn_z(s, a);
+  else
+    turn_z(S(node.cg), s, a);
+}
+
 /// Vectors of one-dof nodes, several at a time. The turn is a NodeWork or a Turn.
 template <class N, template <class> class T, class S, class... V>
 inline void to_parent(const N& node, const T<S>& turn, V&... a) {
@@ -91,12 +119,12 @@ inline void to_parent(const N& node, const T<S>& turn, V&... a) {
     (quarter_turn_x(S(node.sa), a), ...);
   else if (node.has_alpha)
     (turn_x(S(node.ca), S(node.sa), a), ...);
-  if (node.has_gamma) (turn_z(S(node.cg), S(node.sg), a), ...);
+  if (node.has_gamma) (turn_gamma(node, S(node.sg), a), ...);
 }
 
 template <class N, class S, class... V>
 inline void to_child(const N& node, const NodeWork<S>& work, V&... a) {
-  if (node.has_gamma) (turn_z(S(node.cg), S(-node.sg), a), ...);
+  if (node.has_gamma) (turn_gamma(node, S(-node.sg), a), ...);
   if (node.right_angle)
     (quarter_turn_x(S(-node.sa), a), ...);
   else if (node.has_alpha)
@@ -111,6 +139,25 @@ inline void turn_z(S c, S s, ArticulatedInertia<S>& A) {
   turn_plane<0, 1>(c, s, A.H);
 }
 
+/// The turn about z by 90 (s = 1) or -90 (s = -1) degrees.
+template <class S>
+inline void quarter_turn_z(S s, ArticulatedInertia<S>& A) {
+  const auto turn = [s](Sym3<S>& B) { B = {B.yy, -B.xy, -s * B.yz, B.xx, s * B.xz, B.zz}; };
+  turn(A.I);
+  turn(A.M);
+  const Mat3<S> H = A.H;
+  A.H << H(1, 1), -H(1, 0), -s * H(1, 2), -H(0, 1), H(0, 0), s * H(0, 2), -s * H(2, 1), s * H(2, 0), H(2, 2);
+}
+
+/// The turn by gamma, into the parent's axes.
+template <class N, class S>
+inline void turn_gamma(const N& node, ArticulatedInertia<S>& A) {
+  if (has_quarter_gamma(node))
+    quarter_turn_z(S(node.sg), A);
+  else
+    turn_z(S(node.cg), S(node.sg), A);
+}
+
 /// Rotation of an articulated inertia into the parent's axes (one-dof nodes).
 template <class N, class S>
 inline void inertia_to_parent(const N& node, const NodeWork<S>& work, ArticulatedInertia<S>& A) {
@@ -120,7 +167,7 @@ inline void inertia_to_parent(const N& node, const NodeWork<S>& work, Articulate
     turn_x(S(node.ca), S(node.sa), A.M);
     turn_plane<1, 2>(S(node.ca), S(node.sa), A.H);
   }
-  if (node.has_gamma) turn_z(S(node.cg), S(node.sg), A);
+  if (node.has_gamma) turn_gamma(node, A);
 }
 
 /// What a joint about z leaves of an articulated inertia: rows z of I and H are zero.
@@ -171,7 +218,7 @@ inline ArticulatedInertia<S> inertia_to_parent(const N& node, const NodeWork<S>&
     B.M = {A.M.xx, A.M.xy, A.M.xz, A.M.yy, A.M.yz, A.M.zz};
     B.H << A.h0.transpose(), A.h1.transpose(), Vec3<S>::Zero().transpose();
   }
-  if (node.has_gamma) turn_z(S(node.cg), S(node.sg), B);
+  if (node.has_gamma) turn_gamma(node, B);
   return B;
 }
 
