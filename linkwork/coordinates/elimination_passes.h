@@ -15,6 +15,10 @@ struct FullRank {
   S weakest = S(1);
 };
 
+/// Numbers that are loaded several at a time.
+template <class S>
+using AlignedNumbers = std::vector<S, Eigen::aligned_allocator<S>>;
+
 /// The passes of LoopElimination over a tree of type T, in numbers S, with groups of columns of type C. Defined in
 /// elimination_recursions.h.
 template <class S, class T, class C>
@@ -37,30 +41,38 @@ class EliminationPasses : public EliminationPlan {
 
  protected:
   using W = Wrench<S>;
-  struct Sums {
-    S turning, sliding, seeded;  // of D^-1 along a group's way, for the scale of rank decisions
+  /// A node nothing hangs on, whose inertia is the same however it has turned: a wheel.
+  struct Spinner {
+    int node, parent;
+    S inertia, inverse;          // about its axis
+    ArticulatedInertia<S> left;  // what its joint leaves, at the parent
   };
 
   void start(std::span<const C> groups, const VecX<S>& b, std::span<const C> open);
-  void pass(const T& tree, TreeWork<S>& work, std::span<const C> groups, int node);
+  void pass(const T& tree, TreeWork<S>& work, int node);
   void pass_all(const T& tree, TreeWork<S>& work, std::span<const C> groups, int node);
   template <class N>
-  void pass_axis(const N& node, const NodeWork<S>& a, const S& u_joint, const Passage& passage, bool seeded);
-  void pass_planar(const NodeWork<S>& a, const S& u_joint, const Passage& passage, bool seeded);
+  void pass_axis(const N& node, const NodeWork<S>& a, const S& u_joint, const Passage& passage, bool seeded, bool is_one = false);
+  void pass_planar(const NodeWork<S>& a, const S& u_joint, const Passage& passage, bool seeded, bool is_one = false);
   void pass_block(const T& tree, const TreeWork<S>& work, int node, const Passage& passage);
-  template <class N>
-  void add_multipliers(const N& node, const Station& station, const S* lambda);
-  void eliminate(int group, std::span<const C> groups, TreeWork<S>& work);
+  void couple(const Station& station);
+  void eliminate(int group, std::span<const C> groups, const T& tree, TreeWork<S>& work);
+  template <int kColumns>
+  void invert(int group);
+  template <int kColumns>
+  void eliminate_columns(const Group& group, bool planar, NodeWork<S>& node);
   void recover(int group, const TreeWork<S>& work, VecX<S>& lambda);
+  template <int kColumns>
+  void recover_columns(const Group& group, const TreeWork<S>& work, S* lambda);
   void scale_rows(int group, const C& columns);
+  void add_spinner(const Spinner& spinner, TreeWork<S>& work) const;
+  /// A column of the wrenches K.
+  W wrench(int K, int column) const;
 
-  std::vector<S> reach_;  // by group
-  std::vector<Sums> sums_;
-  std::vector<W> K_;
-  std::vector<S> u_, y_;
-  std::vector<S> Lambda_, scaled_, inverse_;
-  std::vector<S> rhs_, scale_;
-  VecX<S> force_;
+  std::vector<S> reach_;       // by group
+  AlignedNumbers<S> numbers_;  // of the plan
+  std::vector<Spinner> spinners_;
+  std::vector<S> scale_;
   std::vector<char> dependent_;        // not of lanes
   std::vector<double> inconsistency_;  // likewise
   RankFound rank_;

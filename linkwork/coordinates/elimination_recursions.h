@@ -4,8 +4,11 @@
 #include <array>
 
 #include "linkwork/coordinates/compounds.h"
+#include "linkwork/coordinates/elimination_joints.h"
+#include "linkwork/coordinates/elimination_numbers.h"
 #include "linkwork/coordinates/elimination_passes.h"
 #include "linkwork/linalg/index.h"
+#include "linkwork/linalg/rank_of_two.h"
 #include "linkwork/model/closures/frame_closure.h"
 #include "linkwork/spatial/lanes.h"
 #include "linkwork/tree/aba_recursions.h"
@@ -15,139 +18,7 @@
 /// The passes of LoopElimination, for any tree and any kind of numbers. To be compiled in few places.
 namespace linkwork {
 
-template <class S, class T, class C>
-EliminationPasses<S, T, C>::EliminationPasses(const EliminationPlan& plan)
-    : EliminationPlan(plan),
-      sums_(groups_.size()),
-      K_(at(wrenches_)),
-      u_(at(numbers_)),
-      y_(at(numbers_)),
-      Lambda_(at(values_)),
-      scaled_(at(values_)),
-      inverse_(at(diagonals_)),
-      rhs_(at(rows_)),
-      scale_(at(rows_)),
-      force_(VecX<S>::Zero(dofs_)),
-      dependent_(at(rows_), 1),
-      inconsistency_(at(rows_)) {
-  for (const Group& group : groups_) reach_.push_back(group.reach);
-}
-
-template <class S, class T, class C>
-void EliminationPasses<S, T, C>::start(std::span<const C> groups, const VecX<S>& b, std::span<const C> open) {
-  rank_ = {};
-  for (int K : cleared_) K_[at(K)] = {};
-  for (S& value : Lambda_) value = 0.0;
-  const std::size_t given = static_cast<std::size_t>(b.size());
-  for (std::size_t row = 0; row < rhs_.size(); ++row) rhs_[row] = row < given ? b.data()[row] : 0.0;
-  for (Sums& sums : sums_) sums.turning = sums.sliding = sums.seeded = S(0.0);
-  for (const Seed& seed : seeds_) {
-    const C& columns = seed.group < closed_ ? groups[at(seed.group)] : open[at(seed.group - closed_)];
-    W* const K = &K_[at(seed.K)];
-    const W* const F = &columns.wrench(seed.wrench, 0);
-    for (int c = 0; c < columns.working(); ++c)
-      if (seed.first)
-        K[c] = F[c];
-      else
-        K[c] += F[c];
-  }
-}
-
 namespace recursions {
-
-/// Of the part that counts: a spherical joint's is in the upper left block, the rest zero.
-template <class S>
-S largest_of_diagonal(const Mat6<S>& A) {
-  using std::max;
-  S most = A(0, 0);
-  for (int k = 1; k < 6; ++k) most = max(most, A(k, k));
-  return most;
-}
-
-/// Lambda += u y'. The frequent sizes are written out: a loop costs more than what it does.
-template <class S>
-inline void add_outer(int rows, int columns, const S* u, const S* y, S* Lambda) {
-  if (rows == 2 && columns == 2) {
-    const S u0 = u[0], u1 = u[1], y0 = y[0], y1 = y[1];
-    Lambda[0] += u0 * y0, Lambda[1] += u0 * y1;
-    Lambda[2] += u1 * y0, Lambda[3] += u1 * y1;
-    return;
-  }
-  if (columns == 3) {
-    const S y0 = y[0], y1 = y[1], y2 = y[2];
-    for (int r = 0; r < rows; ++r, Lambda += 3) Lambda[0] += u[r] * y0, Lambda[1] += u[r] * y1, Lambda[2] += u[r] * y2;
-    return;
-  }
-  for (int r = 0; r < rows; ++r)
-    for (int c = 0; c < columns; ++c) *Lambda++ += u[r] * y[c];
-}
-
-/// The same as ranked_inverse(), lane by lane. Returns by lane the weakest pivot relative to its row's scale, 0 where rows depend
-/// on others.
-template <int N>
-LanesOf<N> ranked_inverse_in_lanes(LanesOf<N>* a, int m, const LanesOf<N>* scale) {
-  using Lanes = LanesOf<N>;
-  const Lanes zero(0.0), one(1.0), tolerance(kRankTolerance);
-  const auto ratio = [&](int p) { return select(scale[p] > zero, a[p * m + p] / scale[p], zero); };
-  if (m == 2) {
-    const Lanes ratio0 = ratio(0), ratio1 = ratio(1);
-    const LaneMask<N> second_first = ratio1 > ratio0;
-    const Lanes best = select(second_first, ratio1, ratio0);
-    const Lanes first = one / select(second_first, a[3], a[0]), factor = a[1] * first;
-    const Lanes left = select(second_first, a[0], a[3]) - a[1] * factor, left_scale = select(second_first, scale[0], scale[1]);
-    const Lanes left_ratio = select(left_scale > zero, left / left_scale, zero), second = one / left;
-    const Lanes whole = first + factor * factor * second;
-    a[0] = select(second_first, second, whole), a[3] = select(second_first, whole, second);
-    a[1] = a[2] = -factor * second;
-    return select((best > tolerance) & (left_ratio > tolerance), min(min(one, best), left_ratio), zero);
-  }
-  // Sweeps with the pivots that a lane chooses. What other lanes choose as well is done with it; the rest have a turn of their
-  // own. So what a lane gets does not depend on the others.
-  constexpr int kMost = kMaxRows;
-  std::array<Lanes, kMost * kMost> given;
-  std::copy_n(a, m * m, given.data());
-  LaneMask<N> left = LaneMask<N>::of(true);
-  Lanes weakest_of_all = zero;
-  for (int lane = 0; lane < N; ++lane) {
-    if (!left[lane]) continue;
-    std::array<Lanes, kMost* kMost> own = given;
-    std::array<bool, kMost> swept{};
-    Lanes weakest = one;
-    LaneMask<N> alike = left;
-    for (int count = 0; count < m; ++count) {
-      Lanes best = tolerance, place(-1.0);
-      for (int i = 0; i < m; ++i) {
-        if (swept[at(i)]) continue;
-        const Lanes pivot = own[at(i * m + i)], each = select(scale[i] > zero, pivot / scale[i], zero);
-        const LaneMask<N> is_better = each > best;
-        best = select(is_better, each, best), place = select(is_better, Lanes(i), place);
-      }
-      alike &= !(place != Lanes(place[lane]));
-      const int p = static_cast<int>(place[lane]);
-      if (p < 0) {  // nothing is left of the other rows
-        weakest = zero;
-        break;
-      }
-      const Lanes inverse = one / own[at(p * m + p)];
-      for (int i = 0; i < m; ++i) {
-        if (i == p) continue;
-        const Lanes factor = own[at(i * m + p)] * inverse;
-        for (int j = 0; j < m; ++j)
-          if (j != p) own[at(i * m + j)] -= factor * own[at(p * m + j)];
-        own[at(i * m + p)] = factor;
-      }
-      for (int j = 0; j < m; ++j)
-        if (j != p) own[at(p * m + j)] = own[at(j * m + p)];
-      own[at(p * m + p)] = -inverse;
-      swept[at(p)] = true;
-      weakest = min(weakest, best);
-    }
-    for (int i = 0; i < m * m; ++i) a[i] = select(alike, -own[at(i)], a[i]);
-    weakest_of_all = select(alike, weakest, weakest_of_all);
-    left &= !alike;
-  }
-  return weakest_of_all;
-}
 
 /// A node's inertia and force: articulate() and reduce_force(), here for planar nodes. Of a Tree, all these are those of aba.h.
 template <class T, class S>
@@ -167,115 +38,126 @@ inline void take_inward(const T& tree, TreeWork<S>& work, int i) {
   planar::reduce(a, a.n, a.f, a.Dinv * u, parent.n, parent.f);
 }
 
+/// The force alone, where the inertia is known.
+template <class T, class S>
+inline void take_force_inward(const T& tree, TreeWork<S>& work, int i) {
+  reduce_force(tree, work, i);
+}
+
 /// accelerate(), here for planar nodes.
 template <class T, class S>
-inline void take_outward(const T& tree, TreeWork<S>& work, int i, const VecX<S>& u, VecX<S>& vdot) {
+inline void take_outward(const T& tree, TreeWork<S>& work, int i, const S* u, S* vdot) {
   const auto& node = tree.nodes[at(i)];
   if (node.planar && node.parent != 0)
-    vdot[node.v] = planar::accelerate(work[node.parent], work[i], u[node.v]);
+    vdot[0] = planar::accelerate(work[node.parent], work[i], u[0]);
   else
     accelerate(tree, work, i, u, vdot);
 }
 
 }  // namespace recursions
 
-/// The columns of one group over the joint of a planar node.
 template <class S, class T, class C>
-inline void EliminationPasses<S, T, C>::pass_planar(const NodeWork<S>& work, const S& u_joint, const Passage& passage,
-                                                    bool seeded) {
-  const S cq = work.cq, sq = work.sq, px = work.p.x(), py = work.p.y(), Dinv = work.Dinv;
-  const S Uw = work.Uw.z(), Ufx = work.Uf.x(), Ufy = work.Uf.y();
-  sums_[at(passage.group)].turning += Dinv;
-  const W* K = &K_[at(passage.K)];
-  W* above = passage.parent_K < 0 ? nullptr : &K_[at(passage.parent_K)];
-  S* const u = &u_[at(passage.u)];
-  S* const y = &y_[at(passage.u)];
-  S* const rhs = &rhs_[at(passage.first_row)];
-  for (int c = 0; c < passage.columns; ++c, ++K) {
-    const S uc = seeded ? K->n.z() + u[c] : K->n.z(), yc = Dinv * uc;
-    u[c] = uc;
-    y[c] = yc;
-    rhs[c] -= yc * u_joint;
-    if (!above) continue;
-    const S x = K->f.x() - yc * Ufx, z = K->f.y() - yc * Ufy;
-    const S fx = cq * x - sq * z, fy = sq * x + cq * z, n = (K->n.z() - yc * Uw) + (px * fy - py * fx);
-    if (passage.first) {
-      *above++ = {{0.0, 0.0, n}, {fx, fy, 0.0}};
-    } else {
-      above->n.z() += n;
-      above->f.x() += fx, above->f.y() += fy;
-      ++above;
+EliminationPasses<S, T, C>::EliminationPasses(const EliminationPlan& plan)
+    : EliminationPlan(plan), numbers_(at(size_), S(0.0)), scale_(at(rows_)), dependent_(at(rows_), 1), inconsistency_(at(rows_)) {
+  for (const Group& group : groups_) reach_.push_back(group.reach);
+}
+
+template <class S, class T, class C>
+inline auto EliminationPasses<S, T, C>::wrench(int K, int column) const -> W {
+  constexpr int w = recursions::kTogether<S>;
+  const S* const k = &numbers_[at(K + column / w * (6 * w) + column % w)];
+  return {{k[0], k[w], k[2 * w]}, {k[3 * w], k[4 * w], k[5 * w]}};
+}
+
+template <class S, class T, class C>
+void EliminationPasses<S, T, C>::start(std::span<const C> groups, const VecX<S>& b, std::span<const C> open) {
+  using recursions::load, recursions::store;
+  constexpr int w = recursions::kTogether<S>;
+  rank_ = {};
+  S* const numbers = numbers_.data();
+  for (const Cleared& K : cleared_) std::fill(numbers + K.first, numbers + K.last, S(0.0));
+  const S* given = b.data();
+  int left = closed_;
+  for (const Group& group : groups_) {
+    S *const rhs = numbers + group.rhs, *const sums = numbers + group.sums;
+    sums[0] = sums[1] = sums[2] = S(0.0);
+    for (int c = 0; c < group.columns; ++c) rhs[c] = left > 0 ? given[group.first_row + c] : S(0.0);
+    --left;
+  }
+  for (const Seed& seed : seeds_) {
+    const C& columns = seed.group < closed_ ? groups[at(seed.group)] : open[at(seed.group - closed_)];
+    const int m = columns.working();
+    const W* F = &columns.wrench(seed.wrench, 0);
+    S* K = numbers + seed.K;
+    if constexpr (!kIsLanes<S>)
+      if (m == 2) {
+        const W* const second = F + 1;
+        const auto put = [&](int k, double x, double y) {
+          const recursions::FourColumns term(recursions::FourColumns::Vector{x, y, 0.0, 0.0});
+          store(seed.first ? term : load(K + k * w) + term, K + k * w);
+        };
+        put(2, F->n.z(), second->n.z()), put(3, F->f.x(), second->f.x()), put(4, F->f.y(), second->f.y());
+        if (!seed.planar) put(0, F->n.x(), second->n.x()), put(1, F->n.y(), second->n.y()), put(5, F->f.z(), second->f.z());
+        continue;
+      }
+    for (int c = 0; c < m; ++c, ++F) {
+      S* const k = K + c / w * (6 * w) + c % w;
+      const auto put = [&](int i, const S& x) { k[i * w] = seed.first ? x : k[i * w] + x; };
+      put(0, F->n.x()), put(1, F->n.y()), put(2, F->n.z());
+      put(3, F->f.x()), put(4, F->f.y()), put(5, F->f.z());
     }
   }
 }
 
-/// The same over any joint with one axis. Numbers that all columns need are kept apart from what is written.
 template <class S, class T, class C>
-template <class N>
-void EliminationPasses<S, T, C>::pass_axis(const N& node, const NodeWork<S>& work, const S& u_joint, const Passage& passage,
-                                           bool seeded) {
-  const auto axis = joint_axis(node);
-  const link::Turn<S> turn{work.cq, work.sq};
-  const Vec3<S> p = work.p, Uw = work.Uw, Uf = work.Uf;
-  const S Dinv = work.Dinv;
-  Sums& sums = sums_[at(passage.group)];
-  sums.turning += axis.turn * axis.turn * Dinv;
-  sums.sliding += axis.slide * axis.slide * Dinv;
-  const W* K = &K_[at(passage.K)];
-  W* const above = passage.parent_K < 0 ? nullptr : &K_[at(passage.parent_K)];
-  S* const u = &u_[at(passage.u)];
-  S* const y = &y_[at(passage.u)];
-  S* const rhs = &rhs_[at(passage.first_row)];
-  for (int c = 0; c < passage.columns; ++c, ++K) {
-    S uc = axis.turn * K->n.z() + axis.slide * K->f.z();
-    if (seeded) uc += u[c];
-    const S yc = Dinv * uc;
-    u[c] = uc;
-    y[c] = yc;
-    rhs[c] -= yc * u_joint;
-    if (!above) continue;
-    Vec3<S> n = K->n - yc * Uw, f = K->f - yc * Uf;
-    link::to_parent(node, turn, n, f);
-    n += p.cross(f);
-    if (passage.first)
-      above[c] = {n, f};
-    else
-      above[c] += {n, f};
-  }
-}
-
-/// Takes all columns at a node over its joint to the parent.  (1)
-template <class S, class T, class C>
-inline void EliminationPasses<S, T, C>::pass(const T& tree, TreeWork<S>& work, std::span<const C> groups, int i) {
-  const auto& node = tree.nodes[at(i)];
-  const Station& station = stations_[at(i)];
-  const bool is_one = station.first_passage + 1 == station.last_passage && station.first_seed == station.last_seed;
-  if (!is_one || velocity_count(node.kind) != 1) return pass_all(tree, work, groups, i);
-  const Passage& passage = passages_[at(station.first_passage)];
-  if (node.planar)
-    pass_planar(work[i], work.u[node.v], passage, false);
-  else
-    pass_axis(node, work[i], work.u[node.v], passage, false);
-  recursions::add_outer(passage.columns, passage.columns, &u_[at(passage.u)], &y_[at(passage.u)],
-                        &Lambda_[at(groups_[at(passage.group)].diagonal)]);
+inline void EliminationPasses<S, T, C>::add_spinner(const Spinner& spinner, TreeWork<S>& work) const {
+  NodeWork<S>& a = work[spinner.node];
+  a.Uw = {S(0.0), S(0.0), spinner.inertia};
+  a.Uf = {S(0.0), S(0.0), S(0.0)};
+  a.Dinv = spinner.inverse;
+  work[spinner.parent].IA += spinner.left;
 }
 
 template <class S, class T, class C>
 void EliminationPasses<S, T, C>::inward(const T& tree, TreeWork<S>& work, std::span<const C> groups, const VecX<S>& b,
                                         std::span<const C> open) {
   recursions::start_inertias(tree, work);
+  const bool may_spin = !spinners_.empty() && work.locked.empty();
+  for (const Spinner& spinner : spinners_)
+    if (may_spin) add_spinner(spinner, work);
   start(groups, b, open);
   for (int node = tree.size() - 1; node >= 0; --node) {
     const Station& station = stations_[at(node)];
-    for (int k = station.first_eliminated; k < station.last_eliminated; ++k) eliminate(order_[at(k)], groups, work);
+    for (int k = station.first_eliminated; k < station.last_eliminated; ++k) eliminate(order_[at(k)], groups, tree, work);
     if (node == 0) break;
     if constexpr (!kIsLanes<S>)
       if (compounds_ && compounds_->owns(node)) {
         compounds_->inward(tree, work, node, b);
         continue;
       }
-    recursions::take_inward(tree, work, node);
-    if (station.first_passage != station.last_passage) pass(tree, work, groups, node);
+    if (station.spins && may_spin)
+      recursions::take_force_inward(tree, work, node);
+    else
+      recursions::take_inward(tree, work, node);
+    if (station.first_passage == station.last_passage) continue;
+    if (station.way <= Way::kPlanar) {
+      const S& u = work.u[tree.nodes[at(node)].v];
+      if constexpr (!kIsLanes<S>)
+        if (station.way == Way::kPlanarOne) {
+          pass_planar(work[node], u, passages_[at(station.first_passage)], false, true);
+          const Coupling& k = couplings_[at(station.first_coupling)];
+          S* const numbers = numbers_.data();
+          recursions::add_outer_of_few(k.rows, k.first, numbers + k.u, numbers + k.y, numbers + k.values);
+          continue;
+        }
+      const Passage* const last = passages_.data() + station.last_passage;
+      for (const Passage* k = passages_.data() + station.first_passage; k != last; ++k) pass_planar(work[node], u, *k, false);
+      couple(station);
+    } else if (station.way <= Way::kAxis) {
+      pass(tree, work, node);
+    } else {
+      pass_all(tree, work, groups, node);
+    }
   }
 }
 
@@ -287,218 +169,200 @@ void EliminationPasses<S, T, C>::inward_unforced(const T& tree, TreeWork<S>& wor
   inward(tree, work, groups, b, open);
 }
 
-/// The general case of pass().
-template <class S, class T, class C>
-void EliminationPasses<S, T, C>::pass_all(const T& tree, TreeWork<S>& work, std::span<const C> groups, int i) {
-  const auto& node = tree.nodes[at(i)];
-  const Station& station = stations_[at(i)];
-  const int nv = velocity_count(node.kind);
-  const bool seeded = station.first_seed != station.last_seed;
-  if (seeded || nv > 1) {
-    const Passage &first = passages_[at(station.first_passage)], &last = passages_[at(station.last_passage - 1)];
-    std::fill(&u_[at(first.u)], &u_[at(last.u)] + last.columns * nv, S(0.0));
-  }
-  for (int s = station.first_seed; s < station.last_seed; ++s) {
-    const JointSeed& seed = joint_seeds_[at(s)];
-    const Passage& passage = passages_[at(seed.passage)];
-    for (int c = 0; c < passage.columns; ++c) {
-      const S force = groups[at(seed.group)].force(seed.force, c);
-      u_[at(passage.u + c * nv + seed.component)] += force;
-      sums_[at(seed.group)].seeded +=
-          force * force * (nv == 1 ? work[i].Dinv : recursions::largest_of_diagonal(work.block(i).IA_inverse));
-    }
-  }
-  for (int p = station.first_passage; p < station.last_passage; ++p) {
-    if (node.planar)
-      pass_planar(work[i], work.u[node.v], passages_[at(p)], seeded);
-    else if (nv == 1)
-      pass_axis(node, work[i], work.u[node.v], passages_[at(p)], seeded);
-    else
-      pass_block(tree, work, i, passages_[at(p)]);
-  }
-  const Coupling* const last = couplings_.data() + station.last_coupling;
-  for (const Coupling* coupling = couplings_.data() + station.first_coupling; coupling != last; ++coupling) {
-    const S* u = &u_[at(coupling->u)];
-    const S* const y = &y_[at(coupling->y)];
-    S* Lambda = &Lambda_[at(coupling->values)];
-    if (nv == 1) {
-      recursions::add_outer(coupling->rows, coupling->columns, u, y, Lambda);
-      continue;
-    }
-    for (int r = 0; r < coupling->rows; ++r, u += nv)
-      for (int c = 0; c < coupling->columns; ++c) {
-        S sum = 0.0;
-        for (int l = 0; l < nv; ++l) sum += u[l] * y[c * nv + l];
-        *Lambda++ += sum;
-      }
-  }
-}
-
-/// The same over a spherical or free joint.
-template <class S, class T, class C>
-void EliminationPasses<S, T, C>::pass_block(const T& tree, const TreeWork<S>& work, int i, const Passage& passage) {
-  const auto& node = tree.nodes[at(i)];
-  const BlockWork<S>& block = work.block(i);
-  const int nv = velocity_count(node.kind);
-  Sums& sums = sums_[at(passage.group)];
-  sums.turning += block.IA_inverse.template topLeftCorner<3, 3>().trace();
-  sums.sliding += block.IA_inverse.template bottomRightCorner<3, 3>().trace();
-  for (int c = 0; c < passage.columns; ++c) {
-    W K = K_[at(passage.K + c)];
-    S* const u = &u_[at(passage.u + c * nv)];
-    S* const y = &y_[at(passage.u + c * nv)];
-    std::array<S, 6> own;
-    joint_force(tree, work, i, K.n, K.f, own.data());
-    for (int k = 0; k < nv; ++k) u[k] += own[at(k)];
-    const Eigen::Map<const Vec3<S>> u0(u);
-    if (node.kind == NodeKind::kSpherical) {
-      const Vec3<S> x = block.IA_inverse.template topLeftCorner<3, 3>() * u0;
-      Eigen::Map<Vec3<S>>{y} = x;
-      K.f -= work[i].IA.H.transpose() * x;
-      K.n -= u0;
-    } else {
-      const Eigen::Map<const Vec3<S>> u1(u + 3);
-      Vec6<S> F;
-      F << u1, block.Rq.transpose() * u0;
-      const Vec6<S> A = block.IA_inverse * F;
-      Eigen::Map<Vec3<S>>{y} = block.Rq * A.template tail<3>();
-      Eigen::Map<Vec3<S>>{y + 3} = A.template head<3>();
-      K.n -= u1;
-      K.f -= F.template tail<3>();
-    }
-    for (int k = 0; k < nv; ++k) rhs_[at(passage.first_row + c)] -= y[k] * work.u[node.v + k];
-    if (passage.parent_K < 0) continue;
-    link::wrench_to_parent(tree, work, i, K.n, K.f);
-    W& above = K_[at(passage.parent_K + c)];
-    if (passage.first) above = {};
-    above += K;
-  }
-}
-
 /// How large the diagonal of Lambda would be if the rows' forces had their full lever arms about the joints.
 template <class S, class T, class C>
 void EliminationPasses<S, T, C>::scale_rows(int index, const C& columns) {
   using std::max;
   const Group& group = groups_[at(index)];
-  const Sums& sums = sums_[at(index)];
-  const S reach = reach_[at(index)];
+  const S* const sums = &numbers_[at(group.sums)];
+  const S turning = sums[0], sliding = sums[1], seeded = sums[2], reach = reach_[at(index)];
   const auto scale_of = [&](const S& moment, const S& force) {
-    return sums.turning * (moment + force * reach * reach) + sums.sliding * force;
+    return turning * (moment + force * reach * reach) + sliding * force;
   };
+  S* const scale = &scale_[at(group.first_row)];
   if (columns.bounds()) {
-    const S scale = sums.seeded + scale_of(columns.bounds()->moment, columns.bounds()->force);
-    std::fill_n(&scale_[at(group.first_row)], group.columns, scale);
+    const S bound = seeded + scale_of(columns.bounds()->moment, columns.bounds()->force);
+    for (int c = 0; c < group.columns; ++c) scale[c] = bound;
     return;
   }
   for (int c = 0; c < group.columns; ++c) {
-    S scale = sums.seeded;
+    S most = seeded;
     for (std::size_t s = 0; s < columns.seed_nodes().size(); ++s) {
       const W& F = columns.wrench(static_cast<int>(s), c);
-      scale = max(scale, scale_of(F.n.squaredNorm(), F.f.squaredNorm()));
+      most = max(most, scale_of(F.n.squaredNorm(), F.f.squaredNorm()));
     }
-    scale_[at(group.first_row + c)] = scale;
+    scale[c] = most;
   }
+}
+
+/// The inverse of a group's own block. kColumns: 0 if there are more than the numbers it is compiled for.
+template <class S, class T, class C>
+template <int kColumns>
+[[gnu::always_inline]] inline void EliminationPasses<S, T, C>::invert(int index) {
+  const Group& group = groups_[at(index)];
+  const int m = kColumns > 0 ? kColumns : group.columns, stride = padded(m);
+  const S* const Lambda = &numbers_[at(group.diagonal)];
+  S* const inverse = &numbers_[at(group.inverse)];
+  std::array<S, kMaxRows * kMaxRows> P;
+  for (int r = 0; r < m; ++r)
+    for (int c = 0; c < m; ++c) P[at(r * m + c)] = Lambda[r * stride + c];
+  if constexpr (kIsLanes<S>) {
+    rank_.weakest = min(rank_.weakest, recursions::ranked_inverse_in_lanes(P.data(), m, &scale_[at(group.first_row)]));
+  } else {
+    const double* const scale = &scale_[at(group.first_row)];
+    char* const dependent = &dependent_[at(group.first_row)];
+    const Rank rank = kColumns == 2 ? ranked_inverse_of_two(P.data(), scale, dependent)
+                                    : ranked_inverse({P.data(), at(m * m)}, m, {scale, at(m)}, {dependent, at(m)});
+    rank_.rank += rank.rank;
+    rank_.weakest = std::min(rank_.weakest, rank.weakest);
+  }
+  for (int r = 0; r < m; ++r)
+    for (int c = 0; c < m; ++c) inverse[r * stride + c] = P[at(r * m + c)];
 }
 
 /// (2)
 template <class S, class T, class C>
-void EliminationPasses<S, T, C>::eliminate(int index, std::span<const C> groups, TreeWork<S>& work) {
+void EliminationPasses<S, T, C>::eliminate(int index, std::span<const C> groups, const T& tree, TreeWork<S>& work) {
   const Group& group = groups_[at(index)];
-  const int m = group.columns;
+  if (group.columns == 0) return;
   scale_rows(index, groups[at(index)]);
-  S* const P = &inverse_[at(group.diagonal)];
-  std::copy_n(&Lambda_[at(group.diagonal)], m * m, P);
-  if constexpr (kIsLanes<S>) {
-    rank_.weakest = min(rank_.weakest, recursions::ranked_inverse_in_lanes(P, m, &scale_[at(group.first_row)]));
-  } else {
-    const Rank rank =
-        ranked_inverse({P, at(m * m)}, m, {&scale_[at(group.first_row)], at(m)}, {&dependent_[at(group.first_row)], at(m)});
-    rank_.rank += rank.rank;
-    rank_.weakest = std::min(rank_.weakest, rank.weakest);
-  }
-  const S* const rhs = &rhs_[at(group.first_row)];
+  const bool planar = tree.nodes[at(group.node)].planar;
+  if (group.columns == 2)
+    invert<2>(index), eliminate_columns<2>(group, planar, work[group.node]);
+  else if (group.columns == 3)
+    invert<3>(index), eliminate_columns<3>(group, planar, work[group.node]);
+  else
+    invert<0>(index), eliminate_columns<0>(group, planar, work[group.node]);
+}
 
+/// What the inverse does to groups that reach further, and to the node.
+template <class S, class T, class C>
+template <int kColumns>
+[[gnu::always_inline]] inline void EliminationPasses<S, T, C>::eliminate_columns(const Group& group, bool planar,
+                                                                                 NodeWork<S>& node) {
+  using recursions::load, recursions::store;
+  using Loaded = recursions::Loaded<S>;
+  constexpr int w = recursions::kTogether<S>;
+  const int m = kColumns > 0 ? kColumns : group.columns, stride = padded(m);
+  S* const numbers = numbers_.data();
+  const S *const P = numbers + group.inverse, *const rhs = numbers + group.rhs;
   for (const Later& later : group.later) {
-    const Group& h = groups_[at(later.group)];
-    const S* const L = &Lambda_[at(later.values)];
-    S* const Z = &scaled_[at(later.values)];
-    for (int r = 0; r < h.columns; ++r)
-      for (int c = 0; c < m; ++c) {
-        S sum = 0.0;
-        for (int l = 0; l < m; ++l) sum += L[r * m + l] * P[l * m + c];
-        Z[r * m + c] = sum;
-        rhs_[at(h.first_row + r)] -= sum * rhs[c];
+    const S* L = numbers + later.values;
+    S *Z = numbers + later.scaled, *const rhs_h = numbers + later.rhs;
+    for (int r = 0; r < later.columns; ++r, L += stride, Z += stride) {
+      S all(0.0);
+      if (kIsLanes<S> || kColumns == 0 || kColumns > kColumnsAtATime) {
+        for (int c = 0; c < m; ++c) {
+          S sum = L[0] * P[c];
+          for (int l = 1; l < m; ++l) sum += L[l] * P[l * stride + c];
+          Z[c] = sum;
+          all += sum * rhs[c];
+        }
+      } else {
+        Loaded sum = Loaded(L[0]) * load(P);
+        for (int l = 1; l < m; ++l) sum += Loaded(L[l]) * load(P + l * stride);
+        store(sum, Z);
+        for (int c = 0; c < m; ++c) all += Z[c] * rhs[c];
       }
+      rhs_h[r] -= all;
+    }
     if (group.K < 0) continue;
-    for (int r = 0; r < h.columns; ++r)
+    Z = numbers + later.scaled;
+    for (int r = 0; r < later.columns; ++r, Z += stride)
       for (int c = 0; c < m; ++c) {
-        K_[at(later.K + r)].n -= Z[r * m + c] * K_[at(group.K + c)].n;
-        K_[at(later.K + r)].f -= Z[r * m + c] * K_[at(group.K + c)].f;
+        S* const of_h = numbers + later.K + r / w * (6 * w) + r % w;
+        const S* const own = numbers + group.K + c / w * (6 * w) + c % w;
+        for (int k = 0; k < 6; ++k) of_h[k * w] -= Z[c] * own[k * w];
       }
   }
   for (const Fill& fill : group.fill) {
-    const Later& a = group.later[at(fill.a)];
-    const Later& b = group.later[at(fill.b)];
-    const int rows = groups_[at(a.group)].columns, cols = groups_[at(b.group)].columns;
-    const S* const Z = &scaled_[at(a.values)];
-    const S* const L = &Lambda_[at(b.values)];
-    S* const target = &Lambda_[at(fill.values)];
-    for (int r = 0; r < rows; ++r)
-      for (int c = 0; c < cols; ++c) {
-        S sum = 0.0;
-        for (int l = 0; l < m; ++l) sum += Z[r * m + l] * L[c * m + l];
-        target[r * cols + c] -= sum;
+    const S *Z = numbers + fill.scaled, *const values = numbers + fill.values;
+    S* target = numbers + fill.target;
+    const int target_stride = padded(fill.columns);
+    for (int r = 0; r < fill.rows; ++r, Z += stride, target += target_stride) {
+      const S* L = values;
+      for (int c = 0; c < fill.columns; ++c, L += stride) {
+        S sum = Z[0] * L[0];
+        for (int l = 1; l < m; ++l) sum += Z[l] * L[l];
+        target[c] -= sum;
       }
+    }
   }
   if (group.K < 0) return;
-  NodeWork<S>& node = work[group.node];
-  for (int c = 0; c < m; ++c) {
-    W KP;
-    for (int l = 0; l < m; ++l) {
-      KP.n += P[l * m + c] * K_[at(group.K + l)].n;
-      KP.f += P[l * m + c] * K_[at(group.K + l)].f;
+  // IA += K Lambda^+ K', (n, f) -= K Lambda^+ rhs
+  std::array<std::array<S, kColumns == 0 ? kMaxRows : kColumns>, 6> k, kp;
+  const int first = planar ? 2 : 0, last = planar ? 5 : 6;
+  for (int i = first; i < last; ++i)
+    for (int c = 0; c < m; ++c) k[at(i)][at(c)] = numbers[group.K + c / w * (6 * w) + i * w + c % w];
+  for (int i = first; i < last; ++i)
+    for (int c = 0; c < m; ++c) {
+      S sum = P[c] * k[at(i)][0];
+      for (int l = 1; l < m; ++l) sum += P[l * stride + c] * k[at(i)][at(l)];
+      kp[at(i)][at(c)] = sum;
     }
-    const W& K = K_[at(group.K + c)];
-    node.IA.I.downdate(K.n, Vec3<S>(-KP.n));
-    node.IA.M.downdate(K.f, Vec3<S>(-KP.f));
-    node.IA.H += KP.n * K.f.transpose();
-    node.n -= rhs[c] * KP.n;
-    node.f -= rhs[c] * KP.f;
-  }
-}
-
-/// What the multipliers known so far do at a joint.
-template <class S, class T, class C>
-template <class N>
-inline void EliminationPasses<S, T, C>::add_multipliers(const N& node, const Station& station, const S* lambda) {
-  const int nv = velocity_count(node.kind);
-  S* const force = force_.data() + node.v;
-  for (int p = station.first_passage; p < station.last_passage; ++p) {
-    const Passage& passage = passages_[at(p)];
-    const S* u = &u_[at(passage.u)];
-    if (nv == 1) {
-      S sum = force[0];
-      for (int c = 0; c < passage.columns; ++c) sum += u[c] * lambda[passage.first_row + c];
-      force[0] = sum;
-      continue;
-    }
-    for (int c = 0; c < passage.columns; ++c)
-      for (int k = 0; k < nv; ++k) force[k] += *u++ * lambda[passage.first_row + c];
-  }
+  const auto product = [&](std::size_t i, std::size_t j) {
+    S sum = kp[i][0] * k[j][0];
+    for (int c = 1; c < m; ++c) sum += kp[i][at(c)] * k[j][at(c)];
+    return sum;
+  };
+  const auto load_of = [&](std::size_t i) {
+    S sum = kp[i][0] * rhs[0];
+    for (int c = 1; c < m; ++c) sum += kp[i][at(c)] * rhs[c];
+    return sum;
+  };
+  Sym3<S>&I = node.IA.I, &M = node.IA.M;
+  Mat3<S>& H = node.IA.H;
+  I.zz += product(2, 2);
+  H(2, 0) += product(2, 3), H(2, 1) += product(2, 4);
+  M.xx += product(3, 3), M.xy += product(3, 4), M.yy += product(4, 4);
+  node.n.z() -= load_of(2), node.f.x() -= load_of(3), node.f.y() -= load_of(4);
+  if (planar) return;
+  I.xx += product(0, 0), I.xy += product(0, 1), I.xz += product(0, 2), I.yy += product(1, 1), I.yz += product(1, 2);
+  M.xz += product(3, 5), M.yz += product(4, 5), M.zz += product(5, 5);
+  H(0, 0) += product(0, 3), H(0, 1) += product(0, 4), H(0, 2) += product(0, 5);
+  H(1, 0) += product(1, 3), H(1, 1) += product(1, 4), H(1, 2) += product(1, 5), H(2, 2) += product(2, 5);
+  node.n.x() -= load_of(0), node.n.y() -= load_of(1), node.f.z() -= load_of(5);
 }
 
 template <class S, class T, class C>
 void EliminationPasses<S, T, C>::outward(const T& tree, TreeWork<S>& work, VecX<S>& vdot, VecX<S>& lambda) {
-  force_ = work.u;
-  for (int node = 0; node < tree.size(); ++node) {
-    const Station& station = stations_[at(node)];
-    if (station.first_passage != station.last_passage) add_multipliers(tree.nodes[at(node)], station, lambda.data());
+  const S* const numbers = numbers_.data();
+  S* const multipliers = lambda.data();
+  const Station* station = stations_.data();
+  const Passage* const passages = passages_.data();
+  for (int node = 0, size = tree.size(); node < size; ++node, ++station) {
     bool is_embedded = false;
     if constexpr (!kIsLanes<S>) is_embedded = compounds_ && compounds_->owns(node);
     if constexpr (!kIsLanes<S>)
       if (is_embedded) compounds_->outward(tree, work, node, vdot);
-    if (node > 0 && !is_embedded) recursions::take_outward(tree, work, node, force_, vdot);
-    for (int k = station.last_eliminated; k-- > station.first_eliminated;) recover(order_[at(k)], work, lambda);
+    if (node > 0 && !is_embedded) {
+      const auto& joint = tree.nodes[at(node)];
+      S* const x = vdot.data() + joint.v;
+      const Passage *const first = passages + station->first_passage, *const last = passages + station->last_passage;
+      // What the joint is given, by the multipliers known so far too.
+      const auto given = [&](const Passage& passage, int k, S force) {
+        const S *const u = numbers + passage.u + k * padded(passage.columns), *const own = multipliers + passage.first_row;
+        if (passage.columns == 2) return force + (u[0] * own[0] + u[1] * own[1]);
+        for (int c = 0; c < passage.columns; ++c) force += u[c] * own[c];
+        return force;
+      };
+      if (station->way == Way::kPlanarOne || station->way == Way::kAxisOne) {
+        const S force = given(*first, 0, work.u[joint.v]);
+        recursions::take_outward(tree, work, node, &force, x);
+      } else if (const int nv = velocity_count(joint.kind); nv == 1) {
+        S force = work.u[joint.v];
+        for (const Passage* p = first; p != last; ++p) force = given(*p, 0, force);
+        recursions::take_outward(tree, work, node, &force, x);
+      } else {
+        std::array<S, 6> forces;
+        for (int k = 0; k < nv; ++k) {
+          forces[at(k)] = work.u[joint.v + k];
+          for (const Passage* p = first; p != last; ++p) forces[at(k)] = given(*p, k, forces[at(k)]);
+        }
+        recursions::take_outward(tree, work, node, forces.data(), x);
+      }
+    }
+    for (int k = station->last_eliminated; k-- > station->first_eliminated;) recover(order_[at(k)], work, lambda);
   }
 }
 
@@ -529,37 +393,57 @@ void EliminationPasses<S, T, C>::subtract_rates(const TreeWork<S>& work, std::sp
 template <class S, class T, class C>
 void EliminationPasses<S, T, C>::recover(int index, const TreeWork<S>& work, VecX<S>& lambda) {
   const Group& group = groups_[at(index)];
-  const int m = group.columns;
-  std::array<S, kMaxRows> left;
-  for (int c = 0; c < m; ++c) {
-    left[at(c)] = rhs_[at(group.first_row + c)];
-    if (group.K < 0) continue;
-    const W& K = K_[at(group.K + c)];
-    left[at(c)] -= K.n.dot(work[group.node].dw) + K.f.dot(work[group.node].dv);
+  if (group.columns == 2)
+    recover_columns<2>(group, work, lambda.data());
+  else if (group.columns == 3)
+    recover_columns<3>(group, work, lambda.data());
+  else if (group.columns > 0)
+    recover_columns<0>(group, work, lambda.data());
+  for (int row = group.first_row + group.columns; row < group.last_row; ++row) lambda.data()[row] = S(0.0);
+}
+
+template <class S, class T, class C>
+template <int kColumns>
+[[gnu::always_inline]] inline void EliminationPasses<S, T, C>::recover_columns(const Group& group, const TreeWork<S>& work,
+                                                                               S* lambda) {
+  using recursions::load, recursions::store;
+  using Loaded = recursions::Loaded<S>;
+  constexpr int w = recursions::kTogether<S>;
+  const int m = kColumns > 0 ? kColumns : group.columns, stride = padded(m);
+  const S* const numbers = numbers_.data();
+  S* const own = lambda + group.first_row;
+  std::array<S, padded(kMaxRows)> left;
+  for (int k = 0; k < recursions::steps<S>(m); ++k) {
+    Loaded rest = load(numbers + group.rhs + k * w);
+    if (group.K >= 0) {
+      const S* const K = numbers + group.K + k * (6 * w);
+      const Vec3<S>&dw = work[group.node].dw, &dv = work[group.node].dv;
+      for (int i = 0; i < 3; ++i) rest -= load(K + i * w) * Loaded(dw[i]) + load(K + (i + 3) * w) * Loaded(dv[i]);
+    }
+    store(rest, &left[at(k * w)]);
   }
-  const S* const P = &inverse_[at(group.diagonal)];
-  for (int r = 0; r < m; ++r) {
-    S sum = 0.0;
-    for (int c = 0; c < m; ++c) sum += P[r * m + c] * left[at(c)];
-    lambda[group.first_row + r] = sum;
+  const S* P = numbers + group.inverse;
+  for (int r = 0; r < m; ++r, P += stride) {
+    S sum = P[0] * left[0];
+    for (int c = 1; c < m; ++c) sum += P[c] * left[at(c)];
+    own[r] = sum;
   }
   for (const Later& later : group.later) {
-    const Group& h = groups_[at(later.group)];
-    const S* const Z = &scaled_[at(later.values)];
-    for (int r = 0; r < h.columns; ++r)
-      for (int c = 0; c < m; ++c) lambda[group.first_row + c] -= Z[r * m + c] * lambda[h.first_row + r];
+    const S* Z = numbers + later.scaled;
+    for (int r = 0; r < later.columns; ++r, Z += stride) {
+      const S of_h = lambda[later.first_row + r];
+      for (int c = 0; c < m; ++c) own[c] -= Z[c] * of_h;
+    }
   }
-  std::fill(lambda.data() + group.first_row + m, lambda.data() + group.last_row, S(0.0));
   if constexpr (!kIsLanes<S>)
     for (int r = 0; r < m; ++r) {
       const std::size_t row = at(group.first_row + r);
       inconsistency_[row] = 0.0;
       if (!dependent_[row]) continue;
       S met = 0.0;
-      for (int c = 0; c < m; ++c) met += Lambda_[at(group.diagonal + r * m + c)] * lambda[group.first_row + c];
+      for (int c = 0; c < m; ++c) met += numbers[group.diagonal + r * stride + c] * own[c];
       for (const Later& later : group.later)
-        for (int k = 0; k < groups_[at(later.group)].columns; ++k)
-          met += Lambda_[at(later.values + k * m + r)] * lambda[groups_[at(later.group)].first_row + k];
+        for (int k = 0; k < later.columns; ++k) met += numbers[later.values + k * stride + r] * lambda[later.first_row + k];
       inconsistency_[row] = left[at(r)] - met;
     }
 }

@@ -1,7 +1,9 @@
 #include "linkwork/coordinates/loop_elimination.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 #include "linkwork/coordinates/elimination_recursions.h"
 
@@ -12,10 +14,14 @@ template class EliminationPasses<double, Tree, ForceColumns>;
 LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds,
                                  std::span<const ForceColumns> open)
     : EliminationPasses(EliminationPlan::best(tree, groups, compounds, open)),
-      only_at_ground_(std::ranges::all_of(groups_, [](const Group& group) { return group.K < 0; })) {}
+      only_at_ground_(std::ranges::all_of(groups_, [](const Group& group) { return group.K < 0; })) {
+  find_spinners(tree);
+}
 
 void LoopElimination::inward_again(const Tree& tree, TreeWork<double>& work, const VecX<double>& b) {
-  std::fill(std::copy(b.begin(), b.end(), rhs_.begin()), rhs_.end(), 0.0);
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (int c = 0; c < groups_[g].columns; ++c)
+      numbers_[at(groups_[g].rhs + c)] = g < at(closed_) ? b[groups_[g].first_row + c] : 0.0;
   if (only_at_ground_)
     work.u.setZero();
   else
@@ -30,8 +36,9 @@ void LoopElimination::inward_again(const Tree& tree, TreeWork<double>& work, con
     const int nv = velocity_count(tree.nodes[at(i)].kind);
     for (int p = station.first_passage; p < station.last_passage; ++p) {
       const Passage& passage = passages_[at(p)];
-      for (int c = 0; c < passage.columns; ++c)
-        for (int k = 0; k < nv; ++k) rhs_[at(passage.first_row + c)] -= y_[at(passage.u + c * nv + k)] * u[k];
+      for (int k = 0; k < nv; ++k)
+        for (int c = 0; c < passage.columns; ++c)
+          numbers_[at(passage.rhs + c)] -= numbers_[at(passage.y + k * padded(passage.columns) + c)] * u[k];
     }
   }
 }
@@ -39,47 +46,72 @@ void LoopElimination::inward_again(const Tree& tree, TreeWork<double>& work, con
 /// What eliminate() does to right-hand sides and forces.
 void LoopElimination::push_with(const Group& group, TreeWork<double>& work) {
   const int m = group.columns;
-  const double* const rhs = &rhs_[at(group.first_row)];
+  const double* const rhs = &numbers_[at(group.rhs)];
   for (const Later& later : group.later)
-    for (int r = 0; r < groups_[at(later.group)].columns; ++r)
-      for (int c = 0; c < m; ++c)
-        rhs_[at(groups_[at(later.group)].first_row + r)] -= scaled_[at(later.values + r * m + c)] * rhs[c];
+    for (int r = 0; r < later.columns; ++r)
+      for (int c = 0; c < m; ++c) numbers_[at(later.rhs + r)] -= numbers_[at(later.scaled + r * padded(m) + c)] * rhs[c];
   if (group.K < 0) return;
-  const double* const P = &inverse_[at(group.diagonal)];
   NodeWork<double>& node = work[group.node];
   for (int l = 0; l < m; ++l) {
     double force = 0.0;
-    for (int c = 0; c < m; ++c) force += P[l * m + c] * rhs[c];
-    node.n -= force * K_[at(group.K + l)].n;
-    node.f -= force * K_[at(group.K + l)].f;
+    for (int c = 0; c < m; ++c) force += numbers_[at(group.inverse + l * padded(m) + c)] * rhs[c];
+    const Wrench<double> K = wrench(group.K, l);
+    node.n -= force * K.n;
+    node.f -= force * K.f;
+  }
+}
+
+/// Nodes that turn about an axis of symmetry, if nothing hangs on them.
+void LoopElimination::find_spinners(const Tree& tree) {
+  constexpr double kSame = 4.0 * std::numeric_limits<double>::epsilon();
+  std::vector<char> carries(tree.nodes.size(), 0);
+  for (const Node& node : tree.nodes) carries[at(node.parent)] = 1;
+  std::optional<TreeWork<double>> work;
+  for (int i = 1; i < tree.size(); ++i) {
+    const Node& node = tree.nodes[at(i)];
+    const Sym3<double>& I = node.inertia.I;
+    const double size = kSame * I.trace(), arm = std::sqrt(node.inertia.mass * I.trace()) * kSame;
+    const bool is_even = std::abs(I.xx - I.yy) <= size && std::abs(I.xy) <= size && std::abs(I.xz) <= size &&
+                         std::abs(I.yz) <= size && std::abs(node.inertia.h.x()) <= arm && std::abs(node.inertia.h.y()) <= arm;
+    if (node.kind != NodeKind::kRevolute || node.planar || node.parent == 0 || carries[at(i)] || !is_even ||
+        !(I.zz > 1e-3 * I.trace()) || (compounds_ && (compounds_->owns(i) || compounds_->owns(node.parent))))
+      continue;
+    if (!work) work.emplace(tree);
+    Spinner spinner{i, node.parent, I.zz, 1.0 / I.zz, {}};
+    ArticulatedInertia<double> left = work->rigid[at(i)];
+    left.I.xz = left.I.yz = left.I.zz = 0.0;
+    link::add_seen_from_parent(tree, *work, i, left, spinner.left);
+    spinners_.push_back(spinner);
+    stations_[at(i)].spins = true;
   }
 }
 
 void LoopElimination::open_response(MatX<double>& D, VecX<double>& R) const {
   const int first = closed_ < static_cast<int>(groups_.size()) ? groups_[at(closed_)].first_row : 0;
-  for (const Fill& block : between_) {
+  for (const Between& block : between_) {
     const Group &a = groups_[at(block.a)], &b = groups_[at(block.b)];
-    const double* const values = &Lambda_[at(block.values)];
+    const double* const values = &numbers_[at(block.values)];
     for (int r = 0; r < a.columns; ++r)
       for (int c = 0; c < b.columns; ++c)
         D(a.first_row - first + r, b.first_row - first + c) = D(b.first_row - first + c, a.first_row - first + r) =
-            values[r * b.columns + c];
+            values[r * padded(b.columns) + c];
     if (block.a == block.b)
-      for (int r = 0; r < a.columns; ++r) R[a.first_row - first + r] = -rhs_[at(a.first_row + r)];
+      for (int r = 0; r < a.columns; ++r) R[a.first_row - first + r] = -numbers_[at(a.rhs + r)];
   }
 }
 
 std::pair<double, double> LoopElimination::open_scale(int open, double arm) const {
-  const Sums& sums = sums_[at(closed_ + open)];
+  const double* const sums = &numbers_[at(groups_[at(closed_ + open)].sums)];
   const double reach = reach_[at(closed_ + open)] + arm;
-  return {sums.turning, sums.turning * reach * reach + sums.sliding};
+  return {sums[0], sums[0] * reach * reach + sums[1]};
 }
 
 bool has_unequal_masses(const Tree& tree) {
   constexpr double kUnequal = 1e3;
   double least = std::numeric_limits<double>::infinity(), most = 0.0;
+  int floating = 0;
   for (const Node& node : tree.nodes) {
-    if (node.kind == NodeKind::kFree) return true;
+    if (node.kind == NodeKind::kFree && ++floating > 1) return true;
     if (node.inertia.mass > 0.0) least = std::min(least, node.inertia.mass), most = std::max(most, node.inertia.mass);
   }
   return most > kUnequal * least;

@@ -69,9 +69,10 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
   void push_with(const Group& group, TreeWork<double>& work);
 
   bool only_at_ground_;  // nothing is eliminated further out
+  void find_spinners(const Tree& tree);
 };
 
-/// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or bodies that float, each for itself (FA).
+/// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or several that float, each for itself (FA).
 bool has_unequal_masses(const Tree& tree);
 
 extern template class EliminationPasses<double, Tree, ForceColumns>;

@@ -75,26 +75,26 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
   y.setZero(b.rows(), tau.cols());
   std::vector<Axis> axes(at(tree.nv));
   for (int i = 1; i < tree.size(); ++i) set_axes(tree, work, i, axes.data() + tree.nodes[at(i)].v);
-  std::vector<Six> K(rhs_.size()), KP(rhs_.size());  // by row, at the node of its elimination
+  std::vector<Six> K(at(rows_)), KP(at(rows_));  // by row, at the node of its elimination
   for (const int g : order_) {
     const Group& group = groups_[at(g)];
     if (group.K < 0) continue;
-    const double* const P = &inverse_[at(group.diagonal)];
+    const double* const P = &numbers_[at(group.inverse)];
     for (int c = 0; c < group.columns; ++c) {
-      const Wrench<double>& own = K_[at(group.K + c)];
+      const Wrench<double> own = wrench(group.K, c);
       K[at(group.first_row + c)] = wrench_in_world(work.X_WN[at(group.node)], own.n, own.f);
     }
     for (int c = 0; c < group.columns; ++c) {
       Six sum{};
       for (int l = 0; l < group.columns; ++l)
-        for (std::size_t i = 0; i < 6; ++i) sum[i] += P[l * group.columns + c] * K[at(group.first_row + l)][i];
+        for (std::size_t i = 0; i < 6; ++i) sum[i] += P[l * padded(group.columns) + c] * K[at(group.first_row + l)][i];
       KP[at(group.first_row + c)] = sum;
     }
   }
 
   const auto nodes = static_cast<std::size_t>(tree.size());
   std::vector<Sides6> F(nodes), a(nodes);
-  std::vector<Sides> u(axes.size()), rhs(rhs_.size()), lambda(rhs_.size());
+  std::vector<Sides> u(axes.size()), rhs(at(rows_)), lambda(at(rows_));
   for (Eigen::Index first = 0; first < tau.cols(); first += kSides) {
     const auto count = static_cast<std::size_t>(std::min<Eigen::Index>(kSides, tau.cols() - first));
     const auto load = [&](const RowMatX& from, std::vector<Sides>& to) {
@@ -113,10 +113,9 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
         const Group& group = groups_[at(order_[at(k)])];
         const int m = group.columns;
         for (const Later& later : group.later)
-          for (int r = 0; r < groups_[at(later.group)].columns; ++r)
+          for (int r = 0; r < later.columns; ++r)
             for (int c = 0; c < m; ++c)
-              add(rhs[at(groups_[at(later.group)].first_row + r)], -scaled_[at(later.values + r * m + c)],
-                  rhs[at(group.first_row + c)]);
+              add(rhs[at(later.first_row + r)], -numbers_[at(later.scaled + r * padded(m) + c)], rhs[at(group.first_row + c)]);
         if (group.K < 0) continue;
         for (int c = 0; c < m; ++c) {
           Six against = KP[at(group.first_row + c)];
@@ -132,7 +131,8 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
       for (int p = station.first_passage; p < station.last_passage; ++p) {
         const Passage& passage = passages_[at(p)];
         for (int c = 0; c < passage.columns; ++c)
-          for (int k = 0; k < nv; ++k) add(rhs[at(passage.first_row + c)], -y_[at(passage.u + c * nv + k)], u[at(node.v + k)]);
+          for (int k = 0; k < nv; ++k)
+            add(rhs[at(passage.first_row + c)], -numbers_[at(passage.y + k * padded(passage.columns) + c)], u[at(node.v + k)]);
       }
       if (node.parent == 0) continue;
       Sides6& above = F[at(node.parent)];
@@ -153,7 +153,8 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
           const Passage& passage = passages_[at(p)];
           for (int c = 0; c < passage.columns; ++c)
             for (int k = 0; k < nv; ++k)
-              add(u[at(node.v + k)], u_[at(passage.u + c * nv + k)], lambda[at(passage.first_row + c)]);
+              add(u[at(node.v + k)], numbers_[at(passage.u + k * padded(passage.columns) + c)],
+                  lambda[at(passage.first_row + c)]);
         }
         a[at(i)] = a[at(node.parent)];
         for (int k = 0; k < nv; ++k) subtract_dot(u[at(node.v + k)], axis[k].U, a[at(node.parent)]);
@@ -175,13 +176,13 @@ void LoopElimination::solve_more(const Tree& tree, TreeWork<double>& work, const
         for (int r = 0; r < m; ++r) {
           Sides& own = lambda[at(group.first_row + r)];
           own = {};
-          for (int c = 0; c < m; ++c) add(own, inverse_[at(group.diagonal + r * m + c)], left[at(c)]);
+          for (int c = 0; c < m; ++c) add(own, numbers_[at(group.inverse + r * padded(m) + c)], left[at(c)]);
         }
         for (const Later& later : group.later)
-          for (int r = 0; r < groups_[at(later.group)].columns; ++r)
+          for (int r = 0; r < later.columns; ++r)
             for (int c = 0; c < m; ++c)
-              add(lambda[at(group.first_row + c)], -scaled_[at(later.values + r * m + c)],
-                  lambda[at(groups_[at(later.group)].first_row + r)]);
+              add(lambda[at(group.first_row + c)], -numbers_[at(later.scaled + r * padded(m) + c)],
+                  lambda[at(later.first_row + r)]);
         for (int r = 0; r < m; ++r) std::copy_n(lambda[at(group.first_row + r)].begin(), count, &y(group.first_row + r, first));
       }
     }

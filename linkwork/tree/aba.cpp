@@ -31,7 +31,7 @@ void aba_backward(const Tree& tree, TreeWork<S>& work) {
 }
 
 template <class S>
-void accelerate(const Tree& tree, TreeWork<S>& work, int node, const VecX<S>& u, VecX<S>& vdot) {
+void accelerate(const Tree& tree, TreeWork<S>& work, int node, const S* u, S* vdot) {
   recursions::accelerate(tree, work, node, u, vdot);
 }
 
@@ -51,7 +51,7 @@ void forward_dynamics(const Tree& tree, TreeWork<S>& work, VecX<S>& vdot) {
 template void start_inertias<double>(const Tree&, TreeWork<double>&);
 template void articulate<double>(const Tree&, TreeWork<double>&, int);
 template void reduce_force<double>(const Tree&, TreeWork<double>&, int);
-template void accelerate<double>(const Tree&, TreeWork<double>&, int, const VecX<double>&, VecX<double>&);
+template void accelerate<double>(const Tree&, TreeWork<double>&, int, const double*, double*);
 template void aba_inertias<double>(const Tree&, TreeWork<double>&);
 template void aba_inertias<long double>(const Tree&, TreeWork<long double>&);
 template void aba_backward<double>(const Tree&, TreeWork<double>&);

@@ -31,9 +31,9 @@ template <class S>
 void articulate(const Tree& tree, TreeWork<S>& work, int node);
 template <class S>
 void reduce_force(const Tree& tree, TreeWork<S>& work, int node);
-/// Outward: the joint's acceleration, and the node's.
+/// Outward: the joint's acceleration, its part of vdot, and the node's, from its part of u.
 template <class S>
-void accelerate(const Tree& tree, TreeWork<S>& work, int node, const VecX<S>& u, VecX<S>& vdot);
+void accelerate(const Tree& tree, TreeWork<S>& work, int node, const S* u, S* vdot);
 
 /// The whole algorithm: vdot = M^-1 (tau - c). Needs positions and velocities, tau and applied wrenches.
 template <class S>

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 #include "linkwork/tree/aba.h"
@@ -255,11 +256,28 @@ void reduce_force(const T& tree, TreeWork<S>& work, int i) {
   parent.f += f;
 }
 
+/// As bytes, by as wide registers as there are: number by number takes several times as long.
+template <class S>
+[[gnu::always_inline]] inline void copy_inertia(const ArticulatedInertia<S>& from, ArticulatedInertia<S>& to) {
+  using Wide [[gnu::vector_size(32)]] = double;
+  constexpr std::size_t kSize = sizeof(ArticulatedInertia<S>), kWide = sizeof(Wide);
+  const auto* const source = reinterpret_cast<const std::byte*>(&from);
+  auto* const target = reinterpret_cast<std::byte*>(&to);
+  std::size_t k = 0;
+  for (; k + kWide <= kSize; k += kWide) {
+    Wide part;
+    std::memcpy(&part, source + k, kWide);
+    std::memcpy(target + k, &part, kWide);
+  }
+  std::memcpy(target + k, source + k, kSize % kWide);
+}
+
 template <class T, class S>
 void start_inertias(const T& tree, TreeWork<S>& work) {
   work.massless_node = 0;
-  for (int i = 1; i < tree.size(); ++i)  // as bytes: number by number takes three times as long
-    std::memcpy(static_cast<void*>(&work[i].IA), &work.rigid[static_cast<std::size_t>(i)], sizeof(ArticulatedInertia<S>));
+  const ArticulatedInertia<S>* const rigid = work.rigid.data();
+  NodeWork<S>* const nodes = work.nodes.data();
+  for (int i = 1, size = tree.size(); i < size; ++i) copy_inertia(rigid[i], nodes[i].IA);
 }
 
 template <class T, class S>
@@ -278,10 +296,8 @@ void aba_backward(const T& tree, TreeWork<S>& work) {
 }
 
 template <class T, class S>
-void accelerate(const T& tree, TreeWork<S>& work, int i, const VecX<S>& u, VecX<S>& vdot) {
+void accelerate(const T& tree, TreeWork<S>& work, int i, const S* ui, S* x) {
   const auto& node = tree.nodes[static_cast<std::size_t>(i)];
-  const S* const ui = u.data() + node.v;
-  S* const x = vdot.data() + node.v;
   if (node.kind != NodeKind::kRevolute) return accelerate_other(tree, work, i, ui, x);
   NodeWork<S>& a = work[i];
   if (node.parent == 0) {
@@ -303,7 +319,10 @@ void accelerate(const T& tree, TreeWork<S>& work, int i, const VecX<S>& u, VecX<
 
 template <class T, class S>
 void aba_forward(const T& tree, TreeWork<S>& work, const VecX<S>& u, VecX<S>& vdot) {
-  for (int i = 1; i < tree.size(); ++i) recursions::accelerate(tree, work, i, u, vdot);
+  for (int i = 1; i < tree.size(); ++i) {
+    const int v = tree.nodes[static_cast<std::size_t>(i)].v;
+    recursions::accelerate(tree, work, i, u.data() + v, vdot.data() + v);
+  }
 }
 
 }  // namespace linkwork::recursions

@@ -77,6 +77,9 @@ constexpr bool turns_about_axis(const N& node) {
   return node.kind == NodeKind::kRevolute || node.kind == NodeKind::kHelical;
 }
 
+/// Angles of doubles that are turned by together.
+using FourAngles = LanesOf<4>;
+
 /// Cosines and sines of the joints' angles, of a few nodes from the first on: of doubles several at a time.
 template <class T, class S>
 [[gnu::always_inline]] inline void turn(const T& tree, TreeWork<S>& work, int first, int last, const S* q) {
@@ -84,9 +87,9 @@ template <class T, class S>
   NodeWork<S>* const a = work.nodes.data() + first;
   if constexpr (std::is_same_v<S, double>) {
     const auto angle = [&](int k) { return k < last - first && turns_about_axis(node[k]) ? node[k].theta0 + q[node[k].q] : 0.0; };
-    Lanes sine, cosine;
-    sin_cos(Lanes(Lanes::Vector{angle(0), angle(1), angle(2), angle(3)}), sine, cosine);
-    for (int k = 0; k < std::min(last - first, Lanes::kCount); ++k)
+    FourAngles sine, cosine;
+    sin_cos(FourAngles(FourAngles::Vector{angle(0), angle(1), angle(2), angle(3)}), sine, cosine);
+    for (int k = 0; k < std::min(last - first, FourAngles::kCount); ++k)
       if (turns_about_axis(node[k])) a[k].cq = cosine[k], a[k].sq = sine[k];
   } else {
     for (int k = 0; k < last - first; ++k)
@@ -94,7 +97,7 @@ template <class T, class S>
   }
 }
 /// How many nodes turn() takes.
-inline constexpr int kTurnedTogether = Lanes::kCount;
+inline constexpr int kTurnedTogether = FourAngles::kCount;
 
 /// Where node i is in its parent, after turn().
 template <class T, class S>
