@@ -66,10 +66,10 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
   const std::vector<double>& inconsistency() const { return inconsistency_; }
 
  private:
+  void find_spinners(const Tree& tree);
   void push_with(const Group& group, TreeWork<double>& work);
 
   bool only_at_ground_;  // nothing is eliminated further out
-  void find_spinners(const Tree& tree);
 };
 
 /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or several that float, each for itself (FA).

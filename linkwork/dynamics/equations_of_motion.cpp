@@ -62,6 +62,13 @@ static std::string accelerations_not_finite(const Model& model, const VecX<doubl
   return text;
 }
 
+/// Sums of zeros are zero; all else times zero is no number.
+static bool all_finite(const VecX<double>& x) {
+  double sum = 0.0;
+  for (const double *number = x.data(), *last = number + x.size(); number != last; ++number) sum += 0.0 * *number;
+  return sum == 0.0;
+}
+
 Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;
   within_step_ = false;
@@ -77,7 +84,7 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   finish_inactive_rows();
   most_rank_ = std::max(most_rank_, solution_.rank.rank);
   strongest_ = std::max(strongest_, solution_.rank.weakest);
-  if (!solution_.vdot.allFinite()) return {accelerations_not_finite(model(), solution_.vdot, system_.describe_not_finite())};
+  if (!all_finite(solution_.vdot)) return {accelerations_not_finite(model(), solution_.vdot, system_.describe_not_finite())};
   if (rates.qdot.size() != state.q.size()) rates.qdot.resize(state.q.size());
   position_rates(system_.tree(), state.q.data(), state.v.data(), rates.qdot.data());
   assign_numbers(solution_.vdot, rates.vdot);
@@ -90,7 +97,7 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
     assign_numbers(solution_.zdot, rates.zdot);
   }
   rates.power = system_.applied_power() + solution_.virtual_power;
-  if (!system_.terms().u.isZero(0.0)) {
+  if (!model().coordinate_closures.empty() && !system_.terms().u.isZero(0.0)) {  // others do not depend on time
     formulation_->complete(system_, solution_);
     rates.power += solution_.lambda.dot(system_.terms().u);
   }

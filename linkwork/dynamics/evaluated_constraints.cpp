@@ -40,6 +40,112 @@ Eigen::Vector2d EvaluatedConstraints::slip(std::size_t friction) const {
   return {error_rate_[f.first_row], f.rows > 1 ? error_rate_[f.first_row + 1] : 0.0};
 }
 
+void EvaluatedConstraints::set_point_positions(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  X_AB_[i] = between(closure.a.node, closure.b.node);
+  const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
+  const Pose<double>& X_AB = X_AB_[i];
+  const V3 p = X_AB * r_b, gap = p - r_a;
+  ForceColumns& columns = terms_.groups[i];
+  for (int r = 0; r < closure.row_count; ++r) {
+    const V3& e = terms_.closure_rows[i].directions[static_cast<std::size_t>(r)];
+    const V3 f_b = X_AB.R.transpose() * e;
+    terms_.phi[closure.first_row + r] = e.dot(gap);
+    columns.wrench(0, r) = {e.cross(p), -e};
+    columns.wrench(1, r) = {r_b.cross(f_b), f_b};
+  }
+}
+
+void EvaluatedConstraints::set_point_motion(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  const PointMotion m = point_motion(work_[closure.a.node], work_[closure.b.node], X_AB_[i], closure.b.X_NF.p);
+  double *const rate = terms_.rate.data() + closure.first_row, *const rhs = terms_.b.data() + closure.first_row;
+  const ClosureRows& known = terms_.closure_rows[i];
+  for (int r = 0; r < known.working; ++r) {
+    const V3& e = known.directions[static_cast<std::size_t>(r)];
+    rate[r] = e.dot(m.pdot);
+    rhs[r] = -e.dot(m.pddot);
+  }
+  for (int r = known.working; r < closure.row_count; ++r) rate[r] = rhs[r] = 0.0;
+}
+
+/// Number by number: as a whole it would be put together elsewhere first.
+static void set(V3& a, double x, double y, double z) { a.x() = x, a.y() = y, a.z() = z; }
+
+/// The same as for points in space, with turns about z only.
+inline void EvaluatedConstraints::set_planar_positions(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  const ClosureRows& known = terms_.closure_rows[i];
+  const bool on_ground = known.kind == ClosureRows::Kind::kPlanar;
+  const PlanePose<double> A = on_ground ? work_[closure.a.node].in_plane : known.to_a.pose(work_);
+  const PlanePose<double> B = on_ground ? work_[closure.b.node].in_plane : known.to_b.pose(work_);
+  const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
+  const double dx = B.x - A.x, dy = B.y - A.y, c = A.c * B.c + A.s * B.s, s = A.c * B.s - A.s * B.c;
+  const double x = A.c * dx + A.s * dy, y = A.c * dy - A.s * dx;
+  if (on_ground) {
+    in_plane_AB_[i] = {c, s, x, y};
+  } else {
+    X_AB_[i].R << c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0;
+    X_AB_[i].p = {x, y, known.height - r_b.z()};
+  }
+  const double rx = r_b.x(), ry = r_b.y(), rz = r_b.z(), px = x + (c * rx - s * ry), py = y + (s * rx + c * ry),
+               pz = known.height;
+  const double gx = px - r_a.x(), gy = py - r_a.y(), gz = pz - r_a.z();
+  ForceColumns& columns = terms_.groups[i];
+  Wrench<double>*const on_a = &columns.wrench(0, 0), *const on_b = &columns.wrench(1, 0);
+  double* const phi = terms_.phi.data() + closure.first_row;
+  for (int r = 0; r < known.working; ++r) {
+    const V3& e = known.directions[static_cast<std::size_t>(r)];
+    const double ex = e.x(), ey = e.y(), ez = e.z(), fx = c * ex + s * ey, fy = c * ey - s * ex;
+    phi[r] = ex * gx + (ey * gy + ez * gz);
+    set(on_a[r].n, ey * pz - ez * py, ez * px - ex * pz, ex * py - ey * px);
+    set(on_a[r].f, -ex, -ey, -ez);
+    set(on_b[r].n, ry * ez - rz * fy, rz * fx - rx * ez, rx * fy - ry * fx);
+    set(on_b[r].f, fx, fy, ez);
+  }
+  for (std::size_t k = 0; k < known.idle.size(); ++k) phi[known.working + static_cast<int>(k)] = known.idle[k].value;
+}
+
+inline void EvaluatedConstraints::set_planar_motion(std::size_t i) {
+  const FrameClosure& closure = model_->frame_closures[i];
+  const ClosureRows& known = terms_.closure_rows[i];
+  const NodeWork<double>&a = work_[closure.a.node], &b = work_[closure.b.node];
+  const PlanePose<double>& X = in_plane_AB_[i];
+  const double rx = closure.b.X_NF.p.x(), ry = closure.b.X_NF.p.y();
+  const double px = X.x + (X.c * rx - X.s * ry), py = X.y + (X.s * rx + X.c * ry);
+  const double wa = a.w.z(), wb = b.w.z(), waa = wa * wa, wbb = wb * wb;
+  const double ux = b.v.x() - wb * ry, uy = b.v.y() + wb * rx;
+  const double vx = (X.c * ux - X.s * uy) - a.v.x() + wa * py, vy = (X.s * ux + X.c * uy) - a.v.y() - wa * px;
+  const double gx = b.ap.x() - wbb * rx, gy = b.ap.y() - wbb * ry;
+  const double ax = (X.c * gx - X.s * gy) - a.ap.x() + waa * px + 2.0 * wa * vy;
+  const double ay = (X.s * gx + X.c * gy) - a.ap.y() + waa * py - 2.0 * wa * vx;
+  double *const rate = terms_.rate.data() + closure.first_row, *const rhs = terms_.b.data() + closure.first_row;
+  for (int r = 0; r < known.working; ++r) {
+    const V3& e = known.directions[static_cast<std::size_t>(r)];
+    rate[r] = e.x() * vx + e.y() * vy;
+    rhs[r] = -(e.x() * ax + e.y() * ay);
+  }
+  for (int r = known.working; r < closure.row_count; ++r) rate[r] = rhs[r] = 0.0;
+}
+
+inline bool EvaluatedConstraints::set_simple_positions(std::size_t i) {
+  const ClosureRows::Kind kind = terms_.closure_rows[i].kind;
+  if (kind == ClosureRows::Kind::kPlanar || kind == ClosureRows::Kind::kPlanarLoop)
+    set_planar_positions(i);
+  else if (kind == ClosureRows::Kind::kPoint)
+    set_point_positions(i);
+  return kind != ClosureRows::Kind::kGeneral;
+}
+
+inline bool EvaluatedConstraints::set_simple_motion(std::size_t i) {
+  const ClosureRows::Kind kind = terms_.closure_rows[i].kind;
+  if (kind == ClosureRows::Kind::kPlanar)
+    set_planar_motion(i);
+  else if (kind != ClosureRows::Kind::kGeneral)
+    set_point_motion(i);
+  return kind != ClosureRows::Kind::kGeneral;
+}
+
 void EvaluatedConstraints::update(const State& state) {
   const Kept kept = kept_at(state);
   if (kept == Kept::kPositions) return update_motion(state);
@@ -102,104 +208,6 @@ void EvaluatedConstraints::update_closures(bool with_motion) {
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
   deactivate_rows();
-}
-
-bool EvaluatedConstraints::set_simple_positions(std::size_t i) {
-  const ClosureRows::Kind kind = terms_.closure_rows[i].kind;
-  if (kind == ClosureRows::Kind::kPlanar || kind == ClosureRows::Kind::kPlanarLoop)
-    set_planar_positions(i);
-  else if (kind == ClosureRows::Kind::kPoint)
-    set_point_positions(i);
-  return kind != ClosureRows::Kind::kGeneral;
-}
-
-bool EvaluatedConstraints::set_simple_motion(std::size_t i) {
-  const ClosureRows::Kind kind = terms_.closure_rows[i].kind;
-  if (kind == ClosureRows::Kind::kPlanar)
-    set_planar_motion(i);
-  else if (kind != ClosureRows::Kind::kGeneral)
-    set_point_motion(i);
-  return kind != ClosureRows::Kind::kGeneral;
-}
-
-void EvaluatedConstraints::set_point_positions(std::size_t i) {
-  const FrameClosure& closure = model_->frame_closures[i];
-  X_AB_[i] = between(closure.a.node, closure.b.node);
-  const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
-  const Pose<double>& X_AB = X_AB_[i];
-  const V3 p = X_AB * r_b, gap = p - r_a;
-  ForceColumns& columns = terms_.groups[i];
-  for (int r = 0; r < closure.row_count; ++r) {
-    const V3& e = terms_.closure_rows[i].directions[static_cast<std::size_t>(r)];
-    const V3 f_b = X_AB.R.transpose() * e;
-    terms_.phi[closure.first_row + r] = e.dot(gap);
-    columns.wrench(0, r) = {e.cross(p), -e};
-    columns.wrench(1, r) = {r_b.cross(f_b), f_b};
-  }
-}
-
-void EvaluatedConstraints::set_point_motion(std::size_t i) {
-  const FrameClosure& closure = model_->frame_closures[i];
-  const PointMotion m = point_motion(work_[closure.a.node], work_[closure.b.node], X_AB_[i], closure.b.X_NF.p);
-  double *const rate = terms_.rate.data() + closure.first_row, *const rhs = terms_.b.data() + closure.first_row;
-  const ClosureRows& known = terms_.closure_rows[i];
-  for (int r = 0; r < known.working; ++r) {
-    const V3& e = known.directions[static_cast<std::size_t>(r)];
-    rate[r] = e.dot(m.pdot);
-    rhs[r] = -e.dot(m.pddot);
-  }
-  for (int r = known.working; r < closure.row_count; ++r) rate[r] = rhs[r] = 0.0;
-}
-
-/// The same as for points in space, with turns about z only.
-void EvaluatedConstraints::set_planar_positions(std::size_t i) {
-  const FrameClosure& closure = model_->frame_closures[i];
-  const ClosureRows& known = terms_.closure_rows[i];
-  const bool on_ground = known.kind == ClosureRows::Kind::kPlanar;
-  const PlanePose<double> A = on_ground ? work_[closure.a.node].in_plane : known.to_a.pose(work_);
-  const PlanePose<double> B = on_ground ? work_[closure.b.node].in_plane : known.to_b.pose(work_);
-  const V3 &r_a = closure.a.X_NF.p, &r_b = closure.b.X_NF.p;
-  const double dx = B.x - A.x, dy = B.y - A.y, c = A.c * B.c + A.s * B.s, s = A.c * B.s - A.s * B.c;
-  const double x = A.c * dx + A.s * dy, y = A.c * dy - A.s * dx;
-  if (on_ground) {
-    in_plane_AB_[i] = {c, s, x, y};
-  } else {
-    X_AB_[i].R << c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0;
-    X_AB_[i].p = {x, y, known.height - r_b.z()};
-  }
-  const V3 p(x + (c * r_b.x() - s * r_b.y()), y + (s * r_b.x() + c * r_b.y()), known.height);
-  ForceColumns& columns = terms_.groups[i];
-  double* const phi = terms_.phi.data() + closure.first_row;
-  for (int r = 0; r < known.working; ++r) {
-    const V3& e = known.directions[static_cast<std::size_t>(r)];
-    const V3 f_b(c * e.x() + s * e.y(), c * e.y() - s * e.x(), e.z());
-    phi[r] = e.dot(p - r_a);
-    columns.wrench(0, r) = {e.cross(p), -e};
-    columns.wrench(1, r) = {r_b.cross(f_b), f_b};
-  }
-  for (std::size_t k = 0; k < known.idle.size(); ++k) phi[known.working + static_cast<int>(k)] = known.idle[k].value;
-}
-
-void EvaluatedConstraints::set_planar_motion(std::size_t i) {
-  const FrameClosure& closure = model_->frame_closures[i];
-  const ClosureRows& known = terms_.closure_rows[i];
-  const NodeWork<double>&a = work_[closure.a.node], &b = work_[closure.b.node];
-  const PlanePose<double>& X = in_plane_AB_[i];
-  const double rx = closure.b.X_NF.p.x(), ry = closure.b.X_NF.p.y();
-  const double px = X.x + (X.c * rx - X.s * ry), py = X.y + (X.s * rx + X.c * ry);
-  const double wa = a.w.z(), wb = b.w.z(), waa = wa * wa, wbb = wb * wb;
-  const double ux = b.v.x() - wb * ry, uy = b.v.y() + wb * rx;
-  const double vx = (X.c * ux - X.s * uy) - a.v.x() + wa * py, vy = (X.s * ux + X.c * uy) - a.v.y() - wa * px;
-  const double gx = b.ap.x() - wbb * rx, gy = b.ap.y() - wbb * ry;
-  const double ax = (X.c * gx - X.s * gy) - a.ap.x() + waa * px + 2.0 * wa * vy;
-  const double ay = (X.s * gx + X.c * gy) - a.ap.y() + waa * py - 2.0 * wa * vx;
-  double *const rate = terms_.rate.data() + closure.first_row, *const rhs = terms_.b.data() + closure.first_row;
-  for (int r = 0; r < known.working; ++r) {
-    const V3& e = known.directions[static_cast<std::size_t>(r)];
-    rate[r] = e.x() * vx + e.y() * vy;
-    rhs[r] = -(e.x() * ax + e.y() * ay);
-  }
-  for (int r = known.working; r < closure.row_count; ++r) rate[r] = rhs[r] = 0.0;
 }
 
 void EvaluatedConstraints::set_position_terms(std::size_t i, std::span<const Row> rows) {

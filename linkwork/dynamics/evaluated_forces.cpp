@@ -75,22 +75,25 @@ void EvaluatedForces::add_coordinate_force(const Coordinate& coordinate, double 
 void EvaluatedForces::apply_joint_laws() {
   for (JointIndex index : joints_with_laws_) {
     const Joint& joint = model_->joints[index()];
-    const bool in_state = joint.in_state();
+    // A quaternion has a component more than the velocity, and no stiffness.
+    const bool is_elastic = joint.stiffness != 0.0;
+    if (joint.in_state()) {
+      for (std::size_t k = 0; k < joint.v.size(); ++k) {
+        const double rate = state_->v.data()[joint.v[k]];
+        const auto [elastic, lossy] = joint_law(joint, is_elastic ? state_->q.data()[joint.q[k]] : 0.0, rate);
+        power_ += lossy * rate;
+        work_.tau.data()[joint.v[k]] += elastic + lossy;
+      }
+      continue;
+    }
     std::array<double, 7> q{};
     std::array<double, 6> v{}, a{};
-    if (!in_state) joint_motion(joint, {}, q, v, a);
+    joint_motion(joint, {}, q, v, a);
     for (int k = 0; k < joint.kind->nv(); ++k) {
       const auto c = static_cast<std::size_t>(k);
-      const double rate = in_state ? state_->v[joint.v[c]] : v[c];
-      // A quaternion has a component more than the velocity, and no stiffness.
-      const double at = joint.stiffness == 0.0 ? 0.0 : in_state ? state_->q[joint.q[c]] : q[c];
-      const auto [elastic, lossy] = joint_law(joint, at, rate);
-      const double force = elastic + lossy;
-      power_ += lossy * rate;
-      if (in_state)
-        work_.tau[joint.v[c]] += force;
-      else
-        add_coordinate_force({index, k}, force);
+      const auto [elastic, lossy] = joint_law(joint, is_elastic ? q[c] : 0.0, v[c]);
+      power_ += lossy * v[c];
+      add_coordinate_force({index, k}, elastic + lossy);
     }
   }
 }
@@ -120,43 +123,43 @@ void EvaluatedForces::apply_joint_forces() {
 }
 
 void EvaluatedForces::apply_springs() {
-  struct End {
-    V3 p, v;  // in the world
+  const auto place = [this](const NodeFrame& frame) -> V3 {
+    return frame.node == 0 ? frame.X_NF.p : X_WN(frame.node) * frame.X_NF.p;
   };
-  const auto end_at = [this](const NodeFrame& frame) -> End {
-    const V3& r = frame.X_NF.p;
-    if (frame.node == 0) return {r, V3::Zero()};
+  // A unit force at an end, along a direction of the world, as a wrench on the node.
+  const auto unit_force = [this](const NodeFrame& frame, const V3& along) -> Wrench<double> {
+    const V3 f = frame.node == 0 ? along : V3(X_WN(frame.node).R.transpose() * along);
+    return {frame.X_NF.p.cross(f), f};
+  };
+  const auto rate_along = [this](const NodeFrame& frame, const Wrench<double>& unit) {
+    if (frame.node == 0) return 0.0;
     const NodeWork<double>& node = work_[frame.node];
-    const Pose<double>& X = X_WN(frame.node);
-    return {X * r, X.R * (node.v + node.w.cross(r))};
+    return unit.n.dot(node.w) + unit.f.dot(node.v);
   };
-  const auto push = [this](const NodeFrame& frame, const V3& force) {
-    if (frame.node == 0 && on_bodies_.empty()) return;
-    const V3 f = X_WN(frame.node).R.transpose() * force;
-    add_wrench(frame, {frame.X_NF.p.cross(f), f});
+  const auto push = [this](const NodeFrame& frame, double force, const Wrench<double>& unit) {
+    if (frame.node != 0 || !on_bodies_.empty()) add_wrench(frame, {force * unit.n, force * unit.f});
   };
   for (std::size_t k = 0; k < model_->springs.size(); ++k) {
     const Spring& spring = model_->springs[k];
     if (!is_in_force(spring.of)) continue;
-    const End a = end_at(spring.a), b = end_at(spring.b);
-    const V3 span = b.p - a.p;
+    const V3 span = place(spring.b) - place(spring.a);
     const double length = span.norm();
-    const V3 along = length > 0.0 ? V3(span / length) : V3::UnitX();
-    const double rate = along.dot(b.v - a.v);
+    const V3 along = length > 0.0 ? V3((1.0 / length) * span) : V3::UnitX();
+    const Wrench<double> on_a = unit_force(spring.a, along), on_b = unit_force(spring.b, along);
+    const double rate = rate_along(spring.b, on_b) - rate_along(spring.a, on_a);
     if (spring.law.expression.is_given()) {
       spans_[k] = {length, rate};
       const double pull = evaluate(spring.law);
-      push(spring.a, pull * along);
-      push(spring.b, -pull * along);
+      push(spring.a, pull, on_a);
+      push(spring.b, -pull, on_b);
       power_ -= pull * rate;
       springs_[k] = {pull, -pull * rate};
       continue;
     }
     const double push_apart = -spring.stiffness * (length - spring.length) - spring.damping * rate;
-    const V3 force = push_apart * along;
     springs_[k] = {-push_apart, push_apart * rate};
-    push(spring.a, -force);
-    push(spring.b, force);
+    push(spring.a, -push_apart, on_a);
+    push(spring.b, push_apart, on_b);
     power_ -= spring.damping * rate * rate;
   }
 }

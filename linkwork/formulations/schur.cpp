@@ -181,10 +181,10 @@ class Schur : public Formulation {
       if (Status status = take_back(system, solution); !status.ok()) return status;
     solution.rank = loops_.rank();
     solution.inconsistency = 0.0;
-    for (std::size_t row = 0; row < solution.dependent.size(); ++row) {
-      solution.dependent[row] = loops_.dependent()[row];
-      solution.inconsistency = std::max(solution.inconsistency, std::abs(loops_.inconsistency()[row]));
-    }
+    std::ranges::copy(loops_.dependent(), solution.dependent.begin());
+    if (solution.rank.rank < loops_.working_rows())
+      for (double inconsistency : loops_.inconsistency())
+        solution.inconsistency = std::max(solution.inconsistency, std::abs(inconsistency));
     return {};
   }
 

@@ -85,6 +85,8 @@ Expression Expression::parse(std::string_view text, const std::map<std::string, 
 
 double Expression::constant_value() const {
   if (!is_constant()) throw std::logic_error("constant_value() of an expression with variables: " + text_);
+  if (program_ && program_->code.size() == 1 && program_->code.front().op == Op::kConstant)
+    return program_->code.front().constant;
   return evaluate<double>({});
 }
 
