@@ -1,6 +1,5 @@
 #include "linkwork/coordinates/loop_elimination.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -13,52 +12,8 @@ template class EliminationPasses<double, Tree, ForceColumns>;
 
 LoopElimination::LoopElimination(const Tree& tree, std::span<const ForceColumns> groups, Compounds* compounds,
                                  std::span<const ForceColumns> open)
-    : EliminationPasses(EliminationPlan::best(tree, groups, compounds, open)),
-      only_at_ground_(std::ranges::all_of(groups_, [](const Group& group) { return group.K < 0; })) {
+    : EliminationPasses(EliminationPlan::best(tree, groups, compounds, open)) {
   find_spinners(tree);
-}
-
-void LoopElimination::inward_again(const Tree& tree, TreeWork<double>& work, const VecX<double>& b) {
-  for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (int c = 0; c < groups_[g].columns; ++c)
-      numbers_[at(groups_[g].rhs + c)] = g < at(closed_) ? b[groups_[g].first_row + c] : 0.0;
-  if (only_at_ground_)
-    work.u.setZero();
-  else
-    for (NodeWork<double>& node : work.nodes) node.n.setZero(), node.f.setZero();
-  work.tau.setZero();
-  for (int i = only_at_ground_ ? 0 : tree.size() - 1; i >= 0; --i) {
-    const Station& station = stations_[at(i)];
-    for (int k = station.first_eliminated; k < station.last_eliminated; ++k) push_with(groups_[at(order_[at(k)])], work);
-    if (i == 0) break;
-    reduce_force(tree, work, i);
-    const double* const u = work.u.data() + tree.nodes[at(i)].v;
-    const int nv = velocity_count(tree.nodes[at(i)].kind);
-    for (int p = station.first_passage; p < station.last_passage; ++p) {
-      const Passage& passage = passages_[at(p)];
-      for (int k = 0; k < nv; ++k)
-        for (int c = 0; c < passage.columns; ++c)
-          numbers_[at(passage.rhs + c)] -= numbers_[at(passage.y + k * padded(passage.columns) + c)] * u[k];
-    }
-  }
-}
-
-/// What eliminate() does to right-hand sides and forces.
-void LoopElimination::push_with(const Group& group, TreeWork<double>& work) {
-  const int m = group.columns;
-  const double* const rhs = &numbers_[at(group.rhs)];
-  for (const Later& later : group.later)
-    for (int r = 0; r < later.columns; ++r)
-      for (int c = 0; c < m; ++c) numbers_[at(later.rhs + r)] -= numbers_[at(later.scaled + r * padded(m) + c)] * rhs[c];
-  if (group.K < 0) return;
-  NodeWork<double>& node = work[group.node];
-  for (int l = 0; l < m; ++l) {
-    double force = 0.0;
-    for (int c = 0; c < m; ++c) force += numbers_[at(group.inverse + l * padded(m) + c)] * rhs[c];
-    const Wrench<double> K = wrench(group.K, l);
-    node.n -= force * K.n;
-    node.f -= force * K.f;
-  }
 }
 
 /// Nodes that turn about an axis of symmetry, if nothing hangs on them.

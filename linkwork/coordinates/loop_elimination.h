@@ -50,10 +50,6 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
   /// the scale of rank decisions.
   std::pair<double, double> open_scale(int open, double arm) const;
 
-  /// After inward(), with the same factors: inward_unforced() with another b, at a fraction of its cost. If the tree has moved a
-  /// little since, what outward() then gives is right but for terms of that order. Overwrites what inward_unforced() does.
-  void inward_again(const Tree& tree, TreeWork<double>& work, const VecX<double>& b);
-
   /// After inward(), with the same factors: M x = tau + A' y, A x = b for many right-hand sides, a column each. What passes
   /// between nodes is in world axes about the world's origin.
   void solve_more(const Tree& tree, TreeWork<double>& work, const RowMatX& tau, const RowMatX& b, RowMatX& x, RowMatX& y);
@@ -67,9 +63,6 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
 
  private:
   void find_spinners(const Tree& tree);
-  void push_with(const Group& group, TreeWork<double>& work);
-
-  bool only_at_ground_;  // nothing is eliminated further out
 };
 
 /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or several that float, each for itself (FA).

@@ -4,6 +4,7 @@
 
 #include <Eigen/LU>
 #include <cmath>
+#include <cstring>
 
 #include "linkwork/dynamics/motion_residual.h"
 #include "linkwork/dynamics/running_blocks.h"
@@ -71,7 +72,6 @@ static bool all_finite(const VecX<double>& x) {
 
 Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
   ++evaluations_;
-  within_step_ = false;
   if (RunningBlocks* const blocks = system_.blocks()) blocks->clear_trouble();
   if (Status status = formulation_->prepare(system_, state); !status.ok()) return status;
   system_.update_forces();
@@ -107,9 +107,7 @@ Status EquationsOfMotion::evaluate(State& state, Derivative& rates) {
 Status EquationsOfMotion::evaluate_stage(State& state, Derivative& rates) {
   if (is_nearly_singular())
     if (Status status = project(state); !status.ok()) return status;
-  const Status status = evaluate(state, rates);
-  within_step_ = true;
-  return status;
+  return evaluate(state, rates);
 }
 
 Status EquationsOfMotion::evaluate(Moment& at, VecX<double>& rates) {
@@ -123,17 +121,19 @@ Status EquationsOfMotion::evaluate(Moment& at, VecX<double>& rates) {
 Status EquationsOfMotion::evaluate_stage(Moment& at, VecX<double>& rates) {
   if (is_nearly_singular())
     if (Status status = project(at); !status.ok()) return status;
-  const Status status = evaluate(at, rates);
-  within_step_ = true;
-  return status;
+  return evaluate(at, rates);
 }
 
 Status EquationsOfMotion::project(Moment& at) {
   if (formulation_->holds_constraints()) return {};
   unpack_into(at, moved_state_);
   const Status status = project(moved_state_);
-  pack(moved_state_, at);
-  if (system_.is_of(moved_state_)) system_.keep();
+  const auto differs = [](const VecX<double>& x, const double* y) {
+    return x.size() > 0 && std::memcmp(x.data(), y, static_cast<std::size_t>(x.size()) * sizeof(double)) != 0;
+  };
+  const bool moves = differs(moved_state_.v, at.y.data() + moved_state_.q.size());
+  if (moves || differs(moved_state_.q, at.y.data())) pack(moved_state_, at);
+  if (system_.is_of(moved_state_)) moves ? system_.keep_positions() : system_.keep();
   return status;
 }
 

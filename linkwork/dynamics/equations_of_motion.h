@@ -46,8 +46,7 @@ class EquationsOfMotion : public DifferentialEquation {
   void linearize(const State& state, const VecX<double>& vdot, const VecX<double>& lambda, Linearization& at);
   /// Moves a state back onto the constraints, if the stabilization does that.
   Status project(State& state) {
-    if (formulation_->holds_constraints()) return {};
-    return stabilization_->project(system_, state, is_nearly_singular(), within_step_ ? formulation_.get() : nullptr);
+    return formulation_->holds_constraints() ? Status{} : stabilization_->project(system_, state, is_nearly_singular());
   }
   /// The last evaluated state is the start of a new step.
   void accept_step() {
@@ -89,9 +88,8 @@ class EquationsOfMotion : public DifferentialEquation {
   std::unique_ptr<MotionResidual> residual_;  // only if it is given
   Solution solution_;
   long evaluations_ = 0;
-  bool within_step_ = false;  // the last evaluation was a stage's: the same whatever is looked at between steps
-  int most_rank_ = 0;         // since other rows came into force,
-  double strongest_ = 0.0;    // and the least that was left of a row where it was most
+  int most_rank_ = 0;       // since other rows came into force,
+  double strongest_ = 0.0;  // and the least that was left of a row where it was most
   LoadSharing sharing_;
   std::vector<std::size_t> loaded_;  // frictions that slide under a normal force that is yet to be found
   VecX<double> loads_, found_, probe_, moved_;

@@ -151,7 +151,6 @@ void EvaluatedConstraints::update(const State& state) {
   if (kept == Kept::kPositions) return update_motion(state);
   kept_ = Kept::kNothing;
   state_ = &state;
-  current_ = Kept::kAll;
   if (kept == Kept::kAll) return;
   linkwork::update_motion(tree(), state.q.data(), state.v.data(), work_);
   update_closures(true);
@@ -159,7 +158,6 @@ void EvaluatedConstraints::update(const State& state) {
 
 void EvaluatedConstraints::update_positions(const State& state) {
   kept_ = Kept::kNothing;
-  current_ = Kept::kPositions;
   state_ = &state;
   linkwork::update_positions(tree(), state.q.data(), work_);
   update_closures(false);
@@ -167,7 +165,6 @@ void EvaluatedConstraints::update_positions(const State& state) {
 
 void EvaluatedConstraints::update_motion(const State& state) {
   kept_ = Kept::kNothing;
-  current_ = Kept::kAll;
   state_ = &state;
   update_velocities(tree(), state.v.data(), work_);
   for (std::size_t i = 0; i < model_->frame_closures.size(); ++i) {

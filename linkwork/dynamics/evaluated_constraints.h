@@ -16,10 +16,10 @@ class EvaluatedConstraints : public EvaluatedSignals {
   /// The same in two parts, for those who set velocities in between: poses, phi, u and the columns of A; then the rest.
   void update_positions(const State& state);
   void update_motion(const State& state);
-  /// The velocities of the state were changed since the last update, its positions were not.
-  void leave_velocities() { current_ = Kept::kPositions; }
-  /// Nothing else will be changed: an update at an equal state need not compute anything, or only what belongs to velocities.
-  void keep() { kept_ = current_; }
+  /// Nothing was changed since the last update: one at an equal state need not compute anything.
+  void keep() { kept_ = Kept::kAll; }
+  /// The same of positions: velocities were changed.
+  void keep_positions() { kept_ = Kept::kPositions; }
   /// Whether an update in two parts costs no more than one, and gives the same bits: nothing is evaluated twice.
   bool is_made_of_parts() const { return has_simple_closures_ && inactive_.empty() && !model_->has_events(); }
 

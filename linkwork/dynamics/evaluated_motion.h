@@ -73,8 +73,7 @@ class EvaluatedMotion : public Observation {
   mutable TreeWork<double> work_;  // poses are filled in on demand
   Turns turns_;
   enum class Kept { kNothing, kPositions, kAll };
-  Kept kept_ = Kept::kNothing;     // what need not be computed again at an equal state
-  Kept current_ = Kept::kNothing;  // what of the system is that of its state
+  Kept kept_ = Kept::kNothing;  // what has not changed since the last update
 
  private:
   /// Angles read off relative motions are known up to full turns: the one nearest to where the motion since the last accepted

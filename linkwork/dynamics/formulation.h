@@ -53,10 +53,6 @@ class Formulation {
   virtual Status solve(System& system, Solution& solution) = 0;
   /// Multipliers that solve() left out because the motion does not need them. The system is as solve() left it.
   virtual void complete(System&, Solution&) {}
-  /// The least change of velocities, in the metric of the masses, that changes the rates of the rows by `rates`: with what
-  /// solve() found last, if it found enough. Where the system has moved a little since, it is right but for terms of that order.
-  /// Overwrites forces and accelerations in the system. False: nothing was done.
-  virtual bool least_change(System& /*system*/, const VecX<double>& /*rates*/, VecX<double>& /*dv*/) { return false; }
   /// A step was taken: the time to change what must stay the same within steps. The system holds the new state's evaluation.
   virtual void accept_step(System&) {}
   /// Other rows are in force from here on (System::modes()): what was kept from earlier evaluations is out of date.

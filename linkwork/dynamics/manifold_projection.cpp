@@ -59,7 +59,6 @@ double ManifoldProjection::correct_position(System& system, State& state, double
 void ManifoldProjection::correct_velocity(System& system, State& state) {
   respond(system, system.terms().rate);
   state.v -= change_;
-  system.leave_velocities();
 }
 
 void ManifoldProjection::correct_acceleration(System& system, VecX<double>& vdot, VecX<double>& lambda) {
@@ -75,15 +74,14 @@ void ManifoldProjection::project(System& system, State& state, double good_enoug
   project_velocity(system, state, good_enough);
 }
 
-void ManifoldProjection::project_position(System& system, State& state, double good_enough, Formulation* solved) {
+void ManifoldProjection::project_position(System& system, State& state, double good_enough) {
   if (lambda_.size() == 0) return;
   constexpr int kMostIterations = 10;
   const bool in_parts = system.is_made_of_parts();
   const auto update = [&] { in_parts ? system.update_positions(state) : system.update(state); };
   update();
   double error = system.model().largest_error(system.terms().phi);
-  const bool is_done = error > good_enough && solved != nullptr && touch_up_position(system, state, error, good_enough, *solved);
-  for (int i = 0; i < kMostIterations && !is_done && error > good_enough; ++i) {
+  for (int i = 0; i < kMostIterations && error > good_enough; ++i) {
     const double before = error;
     correct_position(system, state);
     update();
@@ -93,43 +91,10 @@ void ManifoldProjection::project_position(System& system, State& state, double g
   if (in_parts) system.update_motion(state);
 }
 
-void ManifoldProjection::project_velocity(System& system, State& state, double good_enough, Formulation* solved) {
+void ManifoldProjection::project_velocity(System& system, State& state, double good_enough) {
   if (lambda_.size() == 0) return;
   const Model& model = system.model();
-  const double enough = good_enough * model.speed(state.v);
-  if (!(model.largest_error(system.terms().rate) > enough)) return;
-  if (solved == nullptr || !touch_up_velocity(system, state, enough, *solved)) correct_velocity(system, state);
-}
-
-/// Only what is so small that the terms which are left out are next to rounding, and only if they turn out so.
-static constexpr double kSmall = 1e-9, kLeft = 0.1;
-
-bool ManifoldProjection::touch_up_position(System& system, State& state, double error, double good_enough, Formulation& solved) {
-  if (error > kSmall || metric_ != Metric::kMass || !position_rows_.velocity_rows().empty()) return false;
-  if (!solved.least_change(system, system.terms().phi, change_)) return false;
-  before_ = state.q;
-  change_ *= -1.0;
-  displace(system.tree(), state.q.data(), change_.data());
-  const auto update = [&] { system.is_made_of_parts() ? system.update_positions(state) : system.update(state); };
-  update();
-  if (system.model().largest_error(system.terms().phi) <= kLeft * good_enough) return true;
-  state.q = before_;
-  update();
-  return false;
-}
-
-bool ManifoldProjection::touch_up_velocity(System& system, State& state, double enough, Formulation& solved) {
-  const Model& model = system.model();
-  if (model.largest_error(system.terms().rate) > kSmall * model.speed(state.v) || metric_ != Metric::kMass) return false;
-  if (!solved.least_change(system, system.terms().rate, change_)) return false;
-  before_ = state.v;
-  state.v -= change_;
-  const auto update = [&] { system.is_made_of_parts() ? system.update_motion(state) : system.update(state); };
-  update();
-  if (model.largest_error(system.terms().rate) <= kLeft * enough) return true;
-  state.v = before_;
-  update();
-  return false;
+  if (model.largest_error(system.terms().rate) > good_enough * model.speed(state.v)) correct_velocity(system, state);
 }
 
 }  // namespace linkwork

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "linkwork/coordinates/loop_elimination.h"
-#include "linkwork/dynamics/formulation.h"
 #include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/redundancy.h"
 #include "linkwork/dynamics/system.h"
@@ -21,10 +20,9 @@ class ManifoldProjection {
   /// Nothing is done to a state whose errors are below `good_enough`. Iterates until no better. The system is then up to date
   /// with the positions, and its phi is what could not be met.
   void project(System& system, State& state, double good_enough);
-  /// Its two halves. The system is up to date on entry of the second. What has solved the equations close by saves most of the
-  /// work of small corrections: they are held against the rows, and made from the start if they were not good enough.
-  void project_position(System& system, State& state, double good_enough, Formulation* solved = nullptr);
-  void project_velocity(System& system, State& state, double good_enough, Formulation* solved = nullptr);
+  /// Its two halves. The system is up to date on entry of the second.
+  void project_position(System& system, State& state, double good_enough);
+  void project_velocity(System& system, State& state, double good_enough);
 
   /// One correction; the system is up to date on entry. They change the state, not the system. Returns the largest change of a
   /// coordinate.
@@ -37,8 +35,6 @@ class ManifoldProjection {
  private:
   void respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error
   void respond_by_geometry(System& system, const VecX<double>& error, bool positions);
-  bool touch_up_position(System& system, State& state, double error, double good_enough, Formulation& solved);
-  bool touch_up_velocity(System& system, State& state, double good_enough, Formulation& solved);
   bool is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error);
 
   Metric metric_;
@@ -48,7 +44,7 @@ class ManifoldProjection {
   RowBasis basis_;
   MatX<double> rows_;
   std::vector<char> dependent_;
-  VecX<double> lambda_, change_, error_, missed_, before_;
+  VecX<double> lambda_, change_, error_, missed_;
 };
 
 }  // namespace linkwork

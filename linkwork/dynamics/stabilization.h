@@ -16,8 +16,8 @@ class Stabilization {
   virtual void adjust(ConstraintTerms&) const {}
   virtual void correct(System&, Solution&) {}
   /// Closely: to rounding, where the tolerance is not good enough. If it updates the system, it leaves it with the positions of
-  /// the state as it is then. `solved`, if there is one, has solved the equations close by (Formulation::least_change).
-  virtual Status project(System&, State&, bool /*closely*/, Formulation* /*solved*/) { return {}; }
+  /// the state as it is then, and with its velocities unless it changes these last of all.
+  virtual Status project(System&, State&, bool /*closely*/) { return {}; }
 };
 
 }  // namespace linkwork

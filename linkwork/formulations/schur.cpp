@@ -44,9 +44,7 @@ class Schur : public Formulation {
 
   Status solve(System& system, Solution& solution) override {
     Status status = solve_by_recursion(system, solution);
-    const bool is_good = status.ok() && is_solved(system, solution);
-    keeps_factors_ = is_good && loans_.empty() && loops_.rank().weakest > kWeak && loops_.rank().rank == system.active_rows();
-    if (!is_good) {
+    if (!status.ok() || !is_solved(system, solution)) {
       if (system.tree().nv > kMostDense) return status.ok() ? Status{std::string(kTooLarge)} : status;
       if (!partition_) partition_.emplace(system.model());
       partition_->partition().forget();
@@ -63,17 +61,7 @@ class Schur : public Formulation {
     return {};
   }
 
-  bool least_change(System& system, const VecX<double>& rates, VecX<double>& dv) override {
-    if (!keeps_factors_) return false;
-    loops_.inward_again(system.tree(), system.work(), rates);
-    loops_.outward(system.tree(), system.work(), dv, added_);
-    return true;
-  }
-
-  void forget() override {
-    usual_rank_ = -1;
-    keeps_factors_ = false;
-  }
+  void forget() override { usual_rank_ = -1; }
 
  private:
   static constexpr int kMostDense = 4000;  // velocities: a factorization of minutes
@@ -320,7 +308,6 @@ class Schur : public Formulation {
   double size_ = 0.0;  // the largest of the rows' terms
   double held_ = 0.0;  // the largest acceleration that rows prevent
   int usual_rank_ = -1;
-  bool keeps_factors_ = false;  // the last ones are sound
   std::optional<PartitionedSolution> partition_;
   std::vector<Loan> loans_;
 };

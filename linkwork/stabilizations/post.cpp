@@ -14,7 +14,7 @@ class PostStabilization : public Stabilization {
   PostStabilization(const Model& model, int times, Metric metric)
       : rows_(model.row_count()), times_(times), projection_(model, metric) {}
 
-  Status project(System& system, State& state, bool /*closely*/, Formulation* /*solved*/) override {
+  Status project(System& system, State& state, bool /*closely*/) override {
     if (rows_ == 0) return {};
     for (int i = 0; i < times_; ++i) {
       system.update(state);

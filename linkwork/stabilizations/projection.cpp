@@ -24,16 +24,15 @@ class Projection : public Stabilization {
         good_enough_(0.01 * std::min(tolerance_, model.settings.rtol)),
         rounding_(model.rows.empty() ? 0.0 : kRounding * model.units.row.cwiseQuotient(model.units.tolerance).maxCoeff()) {}
 
-  Status project(System& system, State& state, bool closely, Formulation* solved) override {
-    if (closely) solved = nullptr;
+  Status project(System& system, State& state, bool closely) override {
     const double good_enough = closely ? rounding_ : good_enough_;
     if (levels_ == Levels::kVelocity) {
       system.update(state);
     } else {
-      projection_.project_position(system, state, good_enough, solved);
+      projection_.project_position(system, state, good_enough);
       if (Status status = check(system); !status.ok()) return status;
     }
-    if (levels_ != Levels::kPosition) projection_.project_velocity(system, state, good_enough, solved);
+    if (levels_ != Levels::kPosition) projection_.project_velocity(system, state, good_enough);
     return {};
   }
 
