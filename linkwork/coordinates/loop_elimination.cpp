@@ -41,20 +41,6 @@ void LoopElimination::find_spinners(const Tree& tree) {
   }
 }
 
-void LoopElimination::open_response(MatX<double>& D, VecX<double>& R) const {
-  const int first = closed_ < static_cast<int>(groups_.size()) ? groups_[at(closed_)].first_row : 0;
-  for (const Between& block : between_) {
-    const Group &a = groups_[at(block.a)], &b = groups_[at(block.b)];
-    const double* const values = &numbers_[at(block.values)];
-    for (int r = 0; r < a.columns; ++r)
-      for (int c = 0; c < b.columns; ++c)
-        D(a.first_row - first + r, b.first_row - first + c) = D(b.first_row - first + c, a.first_row - first + r) =
-            values[r * padded(b.columns) + c];
-    if (block.a == block.b)
-      for (int r = 0; r < a.columns; ++r) R[a.first_row - first + r] = -numbers_[at(a.rhs + r)];
-  }
-}
-
 std::pair<double, double> LoopElimination::open_scale(int open, double arm) const {
   const double* const sums = &numbers_[at(groups_[at(closed_ + open)].sums)];
   const double reach = reach_[at(closed_ + open)] + arm;

@@ -44,8 +44,10 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
   // in. subtract_rates(), after outward(): subtracts A vdot from x, by row; size, if given, becomes what of each row's terms
   // nothing cancels.
 
-  /// After an inward pass: D and R = -rhs_open of (3), the open columns in their order.
-  void open_response(MatX<double>& D, VecX<double>& R) const;
+  /// After an inward pass: D and R = -rhs_open of (3), by open group and working column. Of D each pair of columns is told once:
+  /// tell_D(a, r, b, c, value), tell_R(a, r, value).
+  template <class TellD, class TellR>
+  void for_each_open_response(TellD tell_D, TellR tell_R) const;
   /// How large D's diagonal could be for a unit moment, and for a unit force `arm` away from the node of the given open group:
   /// the scale of rank decisions.
   std::pair<double, double> open_scale(int open, double arm) const;
@@ -64,6 +66,19 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
  private:
   void find_spinners(const Tree& tree);
 };
+
+template <class TellD, class TellR>
+void LoopElimination::for_each_open_response(TellD tell_D, TellR tell_R) const {
+  for (const Between& block : between_) {
+    const Group &a = groups_[static_cast<std::size_t>(block.a)], &b = groups_[static_cast<std::size_t>(block.b)];
+    const double* const values = &numbers_[static_cast<std::size_t>(block.values)];
+    for (int r = 0; r < a.columns; ++r)
+      for (int c = 0; c < (block.a == block.b ? r + 1 : b.columns); ++c)
+        tell_D(block.a - closed_, r, block.b - closed_, c, values[r * padded(b.columns) + c]);
+    for (int r = 0; block.a == block.b && r < a.columns; ++r)
+      tell_R(block.a - closed_, r, -numbers_[static_cast<std::size_t>(a.rhs + r)]);
+  }
+}
 
 /// Whether the recursion may lose digits anywhere: so light and so heavy bodies, or several that float, each for itself (FA).
 bool has_unequal_masses(const Tree& tree);

@@ -52,6 +52,8 @@ namespace {
 Rank ranked_inverse(std::span<double> gram, int n, std::span<const double> scale, std::span<char> dependent) {
   if (n == 2) return ranked_inverse_of_two(gram.data(), scale.data(), dependent.data());
   if (n == 3) return ranked_inverse_of(3, gram.data(), scale.data(), dependent.data());
+  if (n == 5) return ranked_inverse_of(5, gram.data(), scale.data(), dependent.data());
+  if (n == 6) return ranked_inverse_of(6, gram.data(), scale.data(), dependent.data());
   return ranked_inverse_of(n, gram.data(), scale.data(), dependent.data());
 }
 

@@ -25,7 +25,10 @@ constexpr int kGround = -1, kSeveral = -2;
 
 class Planner {
  public:
-  explicit Planner(const Spec& spec) : spec_(spec), remote_(remote_modules(spec)) {
+  Planner(const Spec& spec, bool shares_ports)
+      : spec_(spec),
+        remote_(remote_modules(spec)),
+        shares_ports_(shares_ports && (spec.settings.glue.name == "auto" || spec.settings.glue.name == "hierarchical")) {
     for (std::size_t m = 0; m < spec.modules.size(); ++m) nest_of_[spec.modules[m].name] = static_cast<int>(m);
   }
 
@@ -356,9 +359,26 @@ class Planner {
       add_connection(closure);
   }
 
+  static Pose<double> pose_of(const FrameSpec& frame) { return {frame.rotation.toRotationMatrix(), frame.at}; }
+
+  /// Frames of one body may share a port.
+  PortRef port(const FrameSpec& frame, Pose<double>& on_ground, std::optional<Pose<double>>& in_port) {
+    if (frame.body != "ground" && shares_ports_) {
+      const int module = module_of_body(frame.body);
+      const auto& ports = ports_[at(module)];
+      const auto known = std::ranges::find(ports, frame.body, &FrameSpec::body);
+      if (known != ports.end() && !is_remote(module)) {
+        if (known->at != frame.at || known->rotation.coeffs() != frame.rotation.coeffs())
+          in_port = pose_of(*known).inverse() * pose_of(frame);
+        return {module, static_cast<int>(known - ports.begin())};
+      }
+    }
+    return port(frame, on_ground);
+  }
+
   PortRef port(const FrameSpec& frame, Pose<double>& on_ground) {
     if (frame.body == "ground") {
-      on_ground = {frame.rotation.toRotationMatrix(), frame.at};
+      on_ground = pose_of(frame);
       return {};
     }
     const int module = module_of_body(frame.body);
@@ -409,8 +429,8 @@ class Planner {
     }
     Connection connection;
     connection.name = closure.name;
-    connection.a = port(closure.a, connection.ground_a);
-    connection.b = port(closure.b, connection.ground_b);
+    connection.a = port(closure.a, connection.ground_a, connection.in_a);
+    connection.b = port(closure.b, connection.ground_b, connection.in_b);
     connection.kind = find_frame_closure_kind(closure.type);
     connection.joint_kind = connection.kind ? nullptr : find_joint_kind(closure.type);
     const bool has_axis = connection.kind ? connection.kind->has_axis : connection.joint_kind->has_axis;
@@ -441,8 +461,8 @@ class Planner {
     if ((module == kSeveral || is_remote(module)) && is_linear && find_kind(spec_.kinds->forces, force.type)->links_modules) {
       SpringLink spring;
       spring.name = name;
-      spring.a = port(force.a, spring.ground_a);
-      spring.b = port(force.b, spring.ground_b);
+      spring.a = port(force.a, spring.ground_a, spring.in_a);
+      spring.b = port(force.b, spring.ground_b, spring.in_b);
       spring.stiffness = force.stiffness;
       spring.damping = force.damping;
       spring.length = force.length;
@@ -513,7 +533,8 @@ class Planner {
 
   const Spec& spec_;
   const RemoteModules* remote_;  // null: there are none
-  int next_nest_ = 0;            // of spec_.modules, that remote ones have yet to be looked for among
+  const bool shares_ports_;
+  int next_nest_ = 0;  // of spec_.modules, that remote ones have yet to be looked for among
   AssemblyPlan plan_;
   Settings settings_;                               // of the modules
   std::unordered_map<std::string, int> nest_of_;    // module of the spec, by name
@@ -531,30 +552,8 @@ class Planner {
 
 }  // namespace
 
-double longest_distance(const Spec& spec) {
-  std::unordered_map<std::string, std::vector<Vec3<double>>> points;
-  const auto add = [&](const std::string& body, const Vec3<double>& at) {
-    if (body != "ground") points[body].push_back(at);
-  };
-  for (const BodySpec& body : spec.bodies) add(body.name, body.com);
-  const auto add_ends = [&](const FrameSpec& a, const FrameSpec& b) { add(a.body, a.at), add(b.body, b.at); };
-  for (const JointSpec& joint : spec.joints) add_ends(joint.parent, joint.child);
-  for (const ClosureSpec& closure : spec.closures) add_ends(closure.a, closure.b);
-  for (const PortSpec& port : spec.ports) add(port.frame.body, port.frame.at);
-  double longest = 0.0;
-  for (const auto& [body, own] : points) {
-    // From any point to the farthest, and from there to the farthest: along a rod that is its length.
-    Vec3<double> from = own.front(), to = from;
-    for (int sweep = 0; sweep < 2; ++sweep, from = to)
-      for (const Vec3<double>& point : own)
-        if ((point - from).norm() > (to - from).norm()) to = point;
-    for (const Vec3<double>& point : own) longest = std::max(longest, (point - from).norm());
-  }
-  return longest > 0.0 ? longest : 1.0;
-}
-
-AssemblyPlan plan_assembly(const Spec& spec) {
-  Planner planner(spec);
+AssemblyPlan plan_assembly(const Spec& spec, bool shares_ports) {
+  Planner planner(spec, shares_ports);
   AssemblyPlan plan = planner.plan();
   for (std::size_t m = 0; m < planner.parts_.size(); ++m) {
     if (plan.modules[m].remote) continue;

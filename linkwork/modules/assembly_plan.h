@@ -78,8 +78,9 @@ struct AssemblyPlan {
 
 /// The modules of a model file with the bodies of each; bodies of the file itself make a module of their own. Constraints and
 /// springs between bodies of two modules become connections and spring links, whatever else concerns several modules a coupling;
-/// all else belongs to one module. Throws InputError for what cannot be taken apart.
-AssemblyPlan plan_assembly(const Spec& spec);
+/// all else belongs to one module. Throws InputError for what cannot be taken apart. shares_ports: frames of one body may share a
+/// port, if the glue asks no more of it than how it answers to forces; else there is a port for each frame.
+AssemblyPlan plan_assembly(const Spec& spec, bool shares_ports = true);
 
 /// Sets the modules' starts from values of all joints of the whole model, as joint_values() gives them.
 void set_start(AssemblyPlan& plan, const Spec& spec, const std::vector<double>& joint_values);

@@ -166,8 +166,9 @@ Status AssemblyRows::record(Workshop& workshop, Glue& glue, double t, bool& obje
   }
   for (const int s : workshop.groups().springs) *to++ = glue.spring_potentials()[at(s)];
   for_each_end(workshop, [&](std::size_t s, bool is_b) {
-    const PortRef& port = is_b ? plan.springs[s].b : plan.springs[s].a;
-    const PortMotion& motion = workshop.module(port.module).motion[at(port.port)];
+    const SpringLink& spring = plan.springs[s];
+    const PortRef& port = is_b ? spring.b : spring.a;
+    const PortMotion motion = motion_at(workshop.module(port.module).motion[at(port.port)], is_b ? spring.in_b : spring.in_a);
     for (const Vec3<double>& x : {motion.p, motion.v}) to = std::copy_n(x.data(), 3, to);
   });
   const Hierarchy* const coupled = glue.coupled();

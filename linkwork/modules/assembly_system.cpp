@@ -253,7 +253,7 @@ void AssemblySystem::tell_inputs() {
 void AssemblySystem::spread(const VecX<double>& y, States& x) const {
   Eigen::Index first = 0;
   for (VecX<double>& own : x) {
-    own = y.segment(first, own.size());
+    copy_numbers(y.data() + first, own.size(), own.data());
     first += own.size();
   }
 }
@@ -261,7 +261,7 @@ void AssemblySystem::spread(const VecX<double>& y, States& x) const {
 void AssemblySystem::collect(const States& x, VecX<double>& y) const {
   Eigen::Index first = 0;
   for (const VecX<double>& own : x) {
-    y.segment(first, own.size()) = own;
+    copy_numbers(own.data(), own.size(), y.data() + first);
     first += own.size();
   }
 }

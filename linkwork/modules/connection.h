@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct Connection {
   std::string name;
   PortRef a, b;
   Pose<double> ground_a, ground_b;               // the frame, where a or b is the ground
+  std::optional<Pose<double>> in_a, in_b;        // the frame as seen from the port, if it is another one of the same body
   Mat3<double> axes = Mat3<double>::Identity();  // from the ports' axes to those of the constraint
   ClosureGeometry geometry;
   const FrameClosureKind* kind = nullptr;  // one of the two is set
@@ -40,6 +42,7 @@ struct SpringLink {
   std::string name;  // in columns
   PortRef a, b;
   Pose<double> ground_a, ground_b;
+  std::optional<Pose<double>> in_a, in_b;
   double stiffness = 0.0, damping = 0.0, length = 0.0;
 };
 
@@ -61,6 +64,8 @@ struct ConnectionResult {
 
 /// The motion of a frame of the ground.
 PortMotion resting(const Pose<double>& frame);
+/// The motion of a frame of a port's body.
+PortMotion motion_at(const PortMotion& port, const std::optional<Pose<double>>& in_port);
 
 /// `xdd` are accelerations of the ports, six numbers each; null: the second rates are those at zero acceleration.
 void evaluate(const Connection& connection, const PortMotion& a, const PortMotion& b, const double* xdd_a, const double* xdd_b,

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "linkwork/linalg/rank.h"
+#include "linkwork/modules/group_elimination.h"
 #include "linkwork/modules/workshop.h"
 
 namespace linkwork {
@@ -75,7 +75,6 @@ class Hierarchy {
   double on_rate = 0.0, on_phi = 0.0;
 
  private:
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   struct Joint {  // a connection in a group
     int connection;
     int a, b;  // ports of the group, -1: the ground
@@ -90,30 +89,20 @@ class Hierarchy {
     std::vector<int> ports;
     int first_row;
   };
-  struct Group {
-    explicit Group(const PlannedGroup& its_plan);
+  struct Group : GroupElimination {
+    Group(const PlannedGroup& its_plan, std::span<const int> ports_of_members);
 
     const PlannedGroup& plan;
-    std::size_t at_work = 0;                 // of a leaf: the place of its module in the workshop
-    std::vector<int> first_mate, last_mate;  // by port: the ports that answer to forces on it, those of the same member
+    std::size_t at_work = 0;  // of a leaf: the place of its module in the workshop
     std::vector<Joint> joints;
     std::vector<Link> links;
     std::vector<Between> betweens;
-    int rows = 0;
     int block = -1;  // in the message of one exchange, if it is the highest on its rank
 
     std::vector<PortMotion> motion;
-    MatX<double> D;
-    VecX<double> R, scale, F_link;
-    RowMajor G, GD, GDE, S;
-    MatX<double> W, W_inverse;
-    VecX<double> rhs, V, lambda, row_scale;
-    std::vector<char> dependent;
-    Rank rank;
+    VecX<double> F_link, F, Q_up;
     std::vector<ConnectionRows> evaluated;
     PairOfSums sums{}, ranks{};  // the latter of the joints and of the modules in it
-    MatX<double> D_up;
-    VecX<double> R_up, scale_up, Q_up, F;
   };
 
   /// What a rank does about the groups of a layer that span ranks: it tells what it knows of those below them, hears of the
@@ -139,7 +128,6 @@ class Hierarchy {
   void apply_links(Group& group, Level level);
   void evaluate_joints(Group& group, Level level);
   void evaluate_couplings(Group& group, Level level);
-  void multiply_by_response(Group& group);
   void find_forces(Group& group);
   void find_results(Group& group);
   void look_for_contradiction(const Group& group, int row, const std::string& whose);

@@ -256,7 +256,7 @@ void Hierarchy::add_members(Group& group, std::span<const PairOfSums> own) const
 }
 
 void Hierarchy::add_ranks(Group& group) const {
-  group.ranks = {group.rows > 0 ? static_cast<double>(group.rank.rank) : 0.0, 0.0};
+  group.ranks = {group.rows() > 0 ? static_cast<double>(group.rank.rank) : 0.0, 0.0};
   if (group.plan.module >= 0) group.ranks[1] = workshop_.modules()[group.at_work].module->rank();
   for (const int child : group.plan.children)
     for (std::size_t k = 0; k < kPair; ++k) group.ranks[k] += groups_[at(child)].ranks[k];

@@ -109,9 +109,9 @@ class ModelModule : public Module, private ModuleEquations {
 
   Status kinematics(double t, const VecX<double>& x, std::span<PortMotion> ports) override {
     state_.t = t;
-    state_.q = x.head(nq());
-    state_.v = x.segment(nq(), nv());
-    state_.z = x.segment(nq() + nv(), nz());
+    assign_numbers(x.data(), nq(), state_.q);
+    assign_numbers(x.data() + nq(), nv(), state_.v);
+    assign_numbers(x.data() + nq() + nv(), nz(), state_.z);
     state_.work = x[nq() + nv() + nz()];
     System& system = equations_->system();
     if (!ported_)
@@ -147,7 +147,7 @@ class ModelModule : public Module, private ModuleEquations {
       change_->respond(system, *schur_, level, response);
       return {};
     }
-    schur_->loops().open_response(response.D, response.R);
+    schur_->response(response);
     if (level == Level::kAcceleration) {
       bias_accelerations(system);
       response.R += bias_;
@@ -162,7 +162,7 @@ class ModelModule : public Module, private ModuleEquations {
 
   Status advance(Level level, const VecX<double>& Q, VecX<double>& out) override {
     System& system = equations_->system();
-    schur_->Q = Q;
+    assign_numbers(Q, schur_->Q);
     if (level == Level::kAcceleration && ported_) {
       if (Status status = solve_ported(); !status.ok()) return status;
     } else if (level != Level::kAcceleration && by_coordinates_) {
@@ -396,7 +396,7 @@ class ModelModule : public Module, private ModuleEquations {
     const System& system = equations_->system();
     xdot.resize(state_size());
     position_rates(model_.tree, state_.q.data(), state_.v.data(), xdot.data());
-    xdot.segment(nq(), nv()) = vdot;
+    copy_numbers(vdot.data(), nv(), xdot.data() + nq());
     double power = system.applied_power() + lambda.dot(system.terms().u);
     for (std::size_t p = 0; p < twists_.size(); ++p) {
       const auto at = static_cast<Eigen::Index>(6 * p);

@@ -12,7 +12,7 @@ auto PortedFormulation::with_forces(System& system, const VecX<double>& forces, 
   tau_ = work.tau;
   applied_ = work.applied;
   const bool any = work.any_applied;
-  for (std::size_t p = 0; p < ports_.columns().size(); ++p) ports_.columns()[p].add_to_forces(forces.data() + 6 * p, work);
+  ports_.apply(forces, work);
   const auto result = act();
   work.tau = tau_;
   work.applied = applied_;

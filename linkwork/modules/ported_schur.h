@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,12 @@
 #include "linkwork/modules/module.h"
 
 namespace linkwork {
+
+/// Which component of a port is which of its columns: first those that can move it.
+struct PortOrder {
+  std::array<int, 6> component;
+  int working;
+};
 
 /// The formulation `schur` with forces on ports: in two halves, between which they are found.
 class PortedSchur : public Formulation {
@@ -24,16 +31,24 @@ class PortedSchur : public Formulation {
   const LoopElimination& loops() const { return loops_; }
   const std::vector<NodeFrame>& ports() const { return ports_; }
   const PositionRows& position_rows() const { return position_rows_; }
-  std::span<const ForceColumns> columns() const { return columns_; }
 
-  /// Unit wrenches at the ports, world axes.
-  void set_columns(const System& system);
+  /// Unit wrenches at the ports, world axes: all, or those that can move them.
+  void set_columns(const System& system, bool all = true);
+  /// Adds forces on the ports to those applied.
+  void apply(const VecX<double>& forces, TreeWork<double>& work) const;
+  /// After respond(): D and R but for what the ports do by themselves.
+  void response(PortResponse& response) const;
   /// After it: J, with which the ports move by J v, and bounds of its entries.
-  void jacobian(System& system, MatX<double>& J) const;
-  void jacobian_bounds(System& system, MatX<double>& bounds) const;
+  void jacobian(System& system, MatX<double>& J);
+  void jacobian_bounds(System& system, MatX<double>& bounds);
 
  private:
+  /// A vector with six numbers a port in the order of the columns, and back.
+  void put_in_order(const VecX<double>& x, double* ordered) const;
+  void order_rows(MatX<double>& rows);
+
   std::vector<NodeFrame> ports_;
+  std::vector<PortOrder> order_;
   PositionRows position_rows_;
   std::vector<ForceColumns> columns_;
   LoopElimination loops_;
@@ -42,7 +57,8 @@ class PortedSchur : public Formulation {
   VecX<double> Q;  // on the ports
 
  private:
-  VecX<double> lambda_;  // of the closures, then Q
+  VecX<double> lambda_;  // of the closures, then Q in the order of columns
+  MatX<double> unordered_;
 };
 
 }  // namespace linkwork

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -14,6 +15,12 @@ namespace linkwork {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Sums tell: what is not finite stays so.
+template <class... Numbers>
+bool are_finite(const Numbers&... numbers) {
+  return std::isfinite((numbers.sum() + ...));
+}
 
 double since(Clock::time_point before) { return std::chrono::duration<double>(Clock::now() - before).count(); }
 
@@ -93,7 +100,7 @@ void Workshop::ask_kinematics(double t, const States& x, Level level) {
 void Workshop::ask_response(Level level) {
   for_each([&](WorkingModule& at, std::size_t) {
     Status status = at.module->response(level, at.response);
-    if (status.ok() && !(at.response.R.allFinite() && at.response.D.allFinite()))
+    if (status.ok() && !are_finite(at.response.R, at.response.D))
       status.trouble = fmt::format("its response at t = {:.9g} s is not a finite number", t_);
     return status;
   });
@@ -102,7 +109,7 @@ void Workshop::ask_response(Level level) {
 void Workshop::advance(Level level, States& out) {
   for_each([&](WorkingModule& at, std::size_t i) {
     Status status = at.module->advance(level, at.Q, out[i]);
-    if (status.ok() && !out[i].allFinite())
+    if (status.ok() && !are_finite(out[i]))
       status.trouble = fmt::format("its {} at t = {:.9g} s is not a finite number",
                                    level == Level::kAcceleration ? "rate of change" : "state", t_);
     return status;
