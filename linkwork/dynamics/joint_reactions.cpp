@@ -1,6 +1,7 @@
 #include "linkwork/dynamics/joint_reactions.h"
 
 #include <Eigen/LU>
+#include <Eigen/QR>
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -196,6 +197,20 @@ JointReactions::Reaction JointReactions::share_of_axes(const System& system, con
     if (freedom.turns[k]) share.torque -= axis.dot(share.torque) * axis;
   }
   return share;
+}
+
+void JointReactions::multipliers(const System& system, std::size_t index, std::span<double> lambda) const {
+  const Joint& joint = model_.joints[index];
+  std::array<Row, kMaxRows> rows;
+  joint.kind->closure(system.relative_motion(joint.parent, joint.child), joint.pitch, rows);
+  const Mat3<double> R = system.pose(joint.parent).R;
+  Vec6<double> wrench;
+  wrench << R.transpose() * joints_[index].torque, R.transpose() * joints_[index].force;
+  Eigen::Matrix<double, 6, Eigen::Dynamic, 0, 6, kMaxRows> parts(6, std::ssize(joint.kind->rows));
+  for (Eigen::Index r = 0; r < parts.cols(); ++r)
+    parts.col(r) << rows[static_cast<std::size_t>(r)].on_w, rows[static_cast<std::size_t>(r)].on_p;
+  const VecX<double> shares = parts.colPivHouseholderQr().solve(wrench);
+  std::ranges::copy(shares, lambda.begin());
 }
 
 JointReactions::Reaction JointReactions::share_of_joint(const System& system, const Joint& joint,

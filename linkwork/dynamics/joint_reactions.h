@@ -36,6 +36,8 @@ class JointReactions {
 
   /// By joint.
   const std::vector<Reaction>& joints() const { return joints_; }
+  /// What a joint transmits as multipliers of the rows that it would have as a closure.
+  void multipliers(const System& system, std::size_t joint, std::span<double> lambda) const;
   /// By closure between frames, cut joints among them.
   const std::vector<Reaction>& closures() const { return closures_; }
   /// Those that are no joints.

@@ -13,6 +13,7 @@
 #include "linkwork/modules/remote/remote_assembly.h"
 #include "linkwork/simulation/assembly.h"
 #include "linkwork/simulation/design_fit.h"
+#include "linkwork/simulation/one_tree.h"
 #include "linkwork/transport/hybrid.h"
 #include "linkwork/transport/thread_team.h"
 
@@ -25,8 +26,9 @@ Summary run_in_one_piece(const Spec& spec, Transport& world, const ModelRunOptio
     throw InputError({"--threads", 0, 0}, "the model is solved in one piece, by one thread",
                      spec.modules.empty() ? "a model made of modules" : "a glue other than none");
   if (world.rank() != 0) return {};
-  const auto model = std::make_shared<const Model>(fitted_model(spec));
-  Simulation simulation(model);
+  const Spec design = fitted_design(spec);
+  const auto model = std::make_shared<const Model>(build_model(design));
+  Simulation simulation(model, in_one_tree(design, *model));
   if (options.from != nullptr) simulation.restore(*options.from);
   InProcess alone;  // the other ranks have nothing to do, and do not answer
   return simulation.run(prepare({simulation, model, nullptr, alone}));
@@ -60,7 +62,7 @@ Choice glue_for(const Spec& spec, const OwnModules& modules, std::vector<std::st
 /// Its modules placed at a consistent start. Rounded designs are fitted as in one piece.
 AssemblyPlan plan_with(const Spec& given, const OwnModules& modules, Transport& transport) {
   const Spec spec = remote_modules(given) != nullptr ? given : fitted_design(given);
-  AssemblyPlan plan = plan_assembly(spec);
+  AssemblyPlan plan = plan_assembly(spec, modules.empty());  // modules of programs have the ports that the file tells of
   for (ModulePlan& module : plan.modules)
     if (const auto own = modules.find(module.name); own != modules.end())
       module.make = [make = own->second](const std::vector<double>&) { return make(); };

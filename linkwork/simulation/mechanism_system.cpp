@@ -41,7 +41,11 @@ void check_freedoms(System& joints, const State& joint_state, const Model& augme
 }
 
 /// The model in the coordinates it is run in, and the state in them.
-std::shared_ptr<const Model> in_its_coordinates(std::shared_ptr<const Model> model, State& state) {
+std::shared_ptr<const Model> in_its_coordinates(std::shared_ptr<const Model> model, const OneTree& tree, State& state) {
+  if (tree) {
+    state = state_in(tree, *model, state);
+    return tree.model;
+  }
   if (model->settings.coordinates.name != "FA") return model;
   check_no_armature(*model);
   System system(*model);
@@ -62,13 +66,14 @@ double largest(const VecX<double>& x) {
 
 }  // namespace
 
-MechanismSystem::MechanismSystem(std::shared_ptr<const Model> model)
+MechanismSystem::MechanismSystem(std::shared_ptr<const Model> model, const OneTree& tree)
     : start_(assemble(*model, assembly_)),
-      model_(in_its_coordinates(model, start_)),
-      methods_(choose_methods(*model_, start_, model_ != model)),
-      recorder_(*model_),
+      model_(in_its_coordinates(model, tree, start_)),
+      methods_(choose_methods(*model_, start_, !tree && model_ != model)),
+      recorder_(*model_, true, tree.carried),
       limits_(*model_),
-      inputs_(model_->inputs.size()) {
+      inputs_(model_->inputs.size()),
+      carried_rows_(tree.rows()) {
   make_methods();
 }
 
@@ -135,6 +140,8 @@ Status MechanismSystem::start(Moment& at, VecX<double>& rates, Summary& summary,
     for (int row : equations_->system().inactive_rows()) dependent[static_cast<std::size_t>(row)] = 0;
   }
   summary.dof = model_->tree.nv - summary.rank;
+  summary.rows += carried_rows_;
+  summary.rank += carried_rows_;
   summary.redundant = dependent_row_names(*model_, dependent);
   if (status.ok() && !summary.redundant.empty()) status = diagnose_start(state, summary, remarks);
   pack(state, at);

@@ -9,6 +9,7 @@
 #include "linkwork/simulation/mechanism_watch.h"
 #include "linkwork/simulation/method_choice.h"
 #include "linkwork/simulation/moving_system.h"
+#include "linkwork/simulation/one_tree.h"
 #include "linkwork/simulation/recorder.h"
 
 namespace linkwork {
@@ -16,7 +17,8 @@ namespace linkwork {
 /// A mechanism in one piece: methods chosen, start assembled.
 class MechanismSystem : public MovingSystem {
  public:
-  explicit MechanismSystem(std::shared_ptr<const Model> model);
+  /// `tree`: the same mechanism in another tree, to be run in its place.
+  explicit MechanismSystem(std::shared_ptr<const Model> model, const OneTree& tree = {});
 
   const AssemblyReport& assembly() const { return assembly_; }
   const MethodChoice& methods() const { return methods_; }
@@ -60,6 +62,7 @@ class MechanismSystem : public MovingSystem {
   LimitWatch limits_;
   std::vector<std::optional<double>> inputs_;  // that were set
   int start_rank_ = 0;
+  int carried_rows_;  // of closures that the tree runs through
 };
 
 }  // namespace linkwork

@@ -13,7 +13,8 @@ constexpr std::array kAxes{"x", "y", "z"};
 
 }  // namespace
 
-Recorder::Recorder(const Model& model, bool forces) : model_(&model) {
+Recorder::Recorder(const Model& model, bool forces, std::vector<CarriedClosure> carried)
+    : model_(&model), carried_(std::move(carried)) {
   const ColumnChoice choice(model.settings);
   multipliers_ = forces && choice.may_have(ColumnGroup::kMultipliers);
   inputs_ = choice.may_have(ColumnGroup::kInputs);
@@ -21,8 +22,10 @@ Recorder::Recorder(const Model& model, bool forces) : model_(&model) {
   sensors_ = choice.may_have(ColumnGroup::kSensors);
   add("t", "s");
   add_joint_columns();
+  shows_reactions_ = forces && choice.may_have(ColumnGroup::kReactions);
+  if (shows_reactions_ || (multipliers_ && !carried_.empty())) reactions_.emplace(model);
   if (multipliers_) add_multiplier_columns();
-  if (forces && choice.may_have(ColumnGroup::kReactions)) add_reaction_columns();
+  if (shows_reactions_) add_reaction_columns();
   if (forces && choice.may_have(ColumnGroup::kEfforts)) {
     efforts_.emplace(model);
     for (const Column& column : efforts_->columns()) add(column.name, column.unit);
@@ -50,39 +53,57 @@ void Recorder::add(std::string name, std::string unit) {
 }
 
 void Recorder::add_joint_columns() {
-  for (const Joint& joint : model_->joints)
+  for (const Joint& joint : joints())
     for (std::size_t k = 0; k < joint.kind->positions.size(); ++k) {
       add("q." + coordinate_name(joint, joint.kind->positions[k]), position_unit(joint, k));
       q_.push_back(joint.start[k]);
     }
   for (const bool rates : {true, false})
-    for (const Joint& joint : model_->joints)
+    for (const Joint& joint : joints())
       for (std::size_t k = 0; k < joint.kind->velocities.size(); ++k)
         add((rates ? "v." : "a.") + coordinate_name(joint, joint.kind->velocities[k]),
             velocity_unit(joint, k) + (rates ? "" : "^2"));
-  for (const Joint& joint : model_->joints) v_.resize(v_.size() + joint.kind->velocities.size());
+  for (const Joint& joint : joints()) v_.resize(v_.size() + joint.kind->velocities.size());
   a_.resize(v_.size());
 }
 
+/// Rows of closures that are carried stand where they would without that.
 void Recorder::add_multiplier_columns() {
+  const auto unit_of = [](bool is_length) { return is_length ? "N" : "N m"; };
   std::vector<std::string> units(model_->rows.size());  // of relations of coordinates they are not known
   for (const FrameClosure& closure : model_->frame_closures) {
     const std::array<bool, kMaxRows> lengths = rows_that_are_lengths(closure, model_->units.length);
     for (std::size_t r = 0; r < static_cast<std::size_t>(closure.row_count); ++r)
-      units[static_cast<std::size_t>(closure.first_row) + r] = lengths[r] ? "N" : "N m";
+      units[static_cast<std::size_t>(closure.first_row) + r] = unit_of(lengths[r]);
   }
-  for (std::size_t r = 0; r < units.size(); ++r)
-    if (!model_->rows[r].internal) add("lambda." + model_->rows[r].name, units[r]);
+  auto carried = carried_.begin();
+  for (std::size_t r = 0; r <= units.size(); ++r) {
+    for (; carried != carried_.end() && carried->before_row == static_cast<int>(r); ++carried) {
+      const Joint& joint = model_->joints[carried->joint];
+      FrameClosure closure;
+      closure.a = joint.parent, closure.b = joint.child;
+      closure.joint_kind = joint.kind, closure.geometry.pitch = joint.pitch;
+      closure.row_count = static_cast<int>(joint.kind->rows.size());
+      const std::array<bool, kMaxRows> lengths = rows_that_are_lengths(closure, model_->units.length);
+      for (std::size_t k = 0; k < joint.kind->rows.size(); ++k)
+        add("lambda." + carried->name + "." + joint.kind->rows[k], unit_of(lengths[k]));
+    }
+    if (r < units.size() && !model_->rows[r].internal) add("lambda." + model_->rows[r].name, units[r]);
+  }
 }
 
 void Recorder::add_reaction_columns() {
-  reactions_.emplace(*model_);
   for (const bool torque : {false, true}) {
     const auto add_axes = [&](const std::string& name) {
       for (const char* const axis : kAxes) add((torque ? "torque." : "force.") + name + "." + axis, torque ? "N m" : "N");
     };
-    for (const Joint& joint : model_->joints) add_axes(joint.name);
-    for (std::size_t c : reactions_->other_closures()) add_axes(model_->frame_closures[c].name);
+    for (const Joint& joint : joints()) add_axes(joint.name);
+    auto carried = carried_.begin();
+    const std::vector<std::size_t>& others = reactions_->other_closures();
+    for (std::size_t c = 0; c <= others.size(); ++c) {
+      for (; carried != carried_.end() && carried->before_closure == static_cast<int>(c); ++carried) add_axes(carried->name);
+      if (c < others.size()) add_axes(model_->frame_closures[others[c]].name);
+    }
   }
 }
 
@@ -93,9 +114,9 @@ void Recorder::record(EquationsOfMotion& equations, double t, std::vector<double
   out.reserve(columns_.size());
   out.push_back(t);
   append_joints(equations, out);
-  for (int row = 0; multipliers_ && row < model_->row_count(); ++row)
-    if (!model_->rows[static_cast<std::size_t>(row)].internal) out.push_back(equations.solution().lambda[row]);
-  if (reactions_) append_reactions(equations, outside, out);
+  if (reactions_) reactions_->update(system, equations.solution().lambda, outside);
+  if (multipliers_) append_multipliers(equations, out);
+  if (shows_reactions_) append_reactions(out);
   if (efforts_) efforts_->append(equations, out);
   for (std::size_t k = 0; inputs_ && k < model_->inputs.size(); ++k)
     if (!model_->inputs[k].is_copy) out.push_back(system.input(static_cast<int>(k)).value);
@@ -114,7 +135,7 @@ void Recorder::append_joints(EquationsOfMotion& equations, std::vector<double>& 
   const std::span<const double> accelerations(vdot.data(), static_cast<std::size_t>(vdot.size()));
   update_accelerations(equations.system().tree(), vdot.data(), equations.system().work());
   std::size_t iq = 0, iv = 0;
-  for (const Joint& joint : model_->joints) {
+  for (const Joint& joint : joints()) {
     std::array<double, 7> q{};
     std::array<double, 6> v{}, a{};
     equations.system().joint_motion(joint, accelerations, q, v, a);
@@ -126,14 +147,34 @@ void Recorder::append_joints(EquationsOfMotion& equations, std::vector<double>& 
   out.insert(out.end(), a_.begin(), a_.end());
 }
 
+void Recorder::append_multipliers(EquationsOfMotion& equations, std::vector<double>& out) const {
+  auto carried = carried_.begin();
+  for (int row = 0; row <= model_->row_count(); ++row) {
+    for (; carried != carried_.end() && carried->before_row == row; ++carried) {
+      std::array<double, kMaxRows> lambda{};
+      reactions_->multipliers(equations.system(), carried->joint, lambda);
+      out.insert(out.end(), lambda.begin(), lambda.begin() + std::ssize(model_->joints[carried->joint].kind->rows));
+    }
+    if (row < model_->row_count() && !model_->rows[static_cast<std::size_t>(row)].internal)
+      out.push_back(equations.solution().lambda[row]);
+  }
+}
+
 /// Of joints, then of closures that are none.
-void Recorder::append_reactions(EquationsOfMotion& equations, std::span<const OutsideWrench> outside, std::vector<double>& out) {
-  reactions_->update(equations.system(), equations.solution().lambda, outside);
-  const auto append = [&](const Vec3<double>& x) { out.insert(out.end(), {x.x(), x.y(), x.z()}); };
+void Recorder::append_reactions(std::vector<double>& out) const {
   for (const bool torque : {false, true}) {
-    for (const JointReactions::Reaction& joint : reactions_->joints()) append(torque ? joint.torque : joint.force);
-    for (std::size_t c : reactions_->other_closures())
-      append(torque ? reactions_->closures()[c].torque : reactions_->closures()[c].force);
+    const auto append = [&](const JointReactions::Reaction& reaction) {
+      const Vec3<double>& x = torque ? reaction.torque : reaction.force;
+      out.insert(out.end(), {x.x(), x.y(), x.z()});
+    };
+    for (std::size_t j = 0; j < joints().size(); ++j) append(reactions_->joints()[j]);
+    auto carried = carried_.begin();
+    const std::vector<std::size_t>& others = reactions_->other_closures();
+    for (std::size_t c = 0; c <= others.size(); ++c) {
+      for (; carried != carried_.end() && carried->before_closure == static_cast<int>(c); ++carried)
+        append(reactions_->joints()[carried->joint]);
+      if (c < others.size()) append(reactions_->closures()[others[c]]);
+    }
   }
 }
 

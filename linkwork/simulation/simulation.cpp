@@ -14,6 +14,8 @@ namespace linkwork {
 
 Simulation::Simulation(Model model) : Simulation(std::make_shared<const Model>(std::move(model))) {}
 Simulation::Simulation(std::shared_ptr<const Model> model) : Simulation(std::make_unique<MechanismSystem>(std::move(model))) {}
+Simulation::Simulation(std::shared_ptr<const Model> model, const OneTree& tree)
+    : Simulation(std::make_unique<MechanismSystem>(std::move(model), tree)) {}
 Simulation::Simulation(std::unique_ptr<MovingSystem> system) : loop_(std::make_unique<TimeLoop>(std::move(system))) {}
 Simulation::Simulation(Simulation&&) noexcept = default;
 Simulation& Simulation::operator=(Simulation&&) noexcept = default;

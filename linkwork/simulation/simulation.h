@@ -14,6 +14,7 @@ namespace linkwork {
 
 struct AssemblyReport;
 struct Model;
+struct OneTree;
 class EquationsOfMotion;
 class MechanismSystem;
 class MovingSystem;
@@ -27,6 +28,8 @@ class Simulation {
   /// cannot be.
   explicit Simulation(Model model);
   explicit Simulation(std::shared_ptr<const Model> model);
+  /// The same, run in another tree.
+  Simulation(std::shared_ptr<const Model> model, const OneTree& tree);
   explicit Simulation(std::unique_ptr<MovingSystem> system);
   Simulation(Simulation&&) noexcept;
   Simulation& operator=(Simulation&&) noexcept;
