@@ -134,6 +134,10 @@ class TreeMaker {
     return queue;
   }
 
+  /// Up to so many members the work of the elimination counts more than the depth of the tree: it grows with the cube of the
+  /// joints that are eliminated together, as those of all that one module carries.
+  static constexpr int kFew = 8;
+
   /// Splits a part of a sequence where it is about half in weight and few joints are cut, and each half again.
   int halve(const std::vector<int>& sequence, const Lists& neighbours, int begin, int end) {
     if (end - begin == 1) return sequence[at(begin)];
@@ -147,7 +151,7 @@ class TreeMaker {
       for (const int other : neighbours.of(split - 1))
         if (other >= begin && other < end) cut += other >= split ? 1 : -1;
       const double unbalance = std::abs(left / whole - 0.5);
-      const double cost = cut + (unbalance > 0.2 ? 1e3 * unbalance : unbalance);
+      const double cost = end - begin <= kFew ? 10.0 * cut + unbalance : cut + (unbalance > 0.2 ? 1e3 * unbalance : unbalance);
       if (cost < least - 1e-12) least = cost, best = split;
     }
     const int a = halve(sequence, neighbours, begin, best);
