@@ -42,8 +42,8 @@ struct SpringLink {
   std::string name;  // in columns
   PortRef a, b;
   Pose<double> ground_a, ground_b;
-  std::optional<Pose<double>> in_a, in_b;
   double stiffness = 0.0, damping = 0.0, length = 0.0;
+  std::optional<Pose<double>> in_a = std::nullopt, in_b = std::nullopt;
 };
 
 /// A constraint evaluated: its rows, and the wrenches that do unit work along them, on each port at its origin, world axes.

@@ -276,7 +276,9 @@ TEST(Hierarchy, GivesTheForcesOfTheWhole) {
       if (planar) difference = assembly.answers[m]->D * difference;  // forces that move nothing are not unique
       EXPECT_LT(difference.norm(), 1e-9 * (1.0 + F.norm())) << "seed " << seed << ", module " << m;
     }
-    if (!planar) EXPECT_EQ(tree.total_ranks[0], static_cast<int>(rows));
+    if (!planar) {
+      EXPECT_EQ(tree.total_ranks[0], static_cast<int>(rows));
+    }
   }
 }
 
