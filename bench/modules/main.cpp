@@ -4,21 +4,31 @@
 //
 //   linkwork_bench_modules measure RESULTS [--quick]
 //   linkwork_bench_modules fit RESULTS
+//
+// What modules cost on one rank, where nothing is gained by them: their run against that of the same model in one piece, and a
+// model put together from modules against one written in one file. STEPS of one run alone are for those who count instructions.
+//
+//   linkwork_bench_modules price [--quick]
+//   linkwork_bench_modules steps MODEL GLUE STEPS
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 
 #include "linkwork/io/model_file.h"
 #include "linkwork/modules/assembly_start.h"
 #include "linkwork/modules/assembly_system.h"
+#include "linkwork/modules/model_run.h"
+#include "linkwork/simulation/one_tree.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/transport/mpi_world.h"
 #include "linkwork/transport/thread_team.h"
@@ -240,6 +250,72 @@ int fit(const std::string& file) {
   return 0;
 }
 
+/// A model and how it is solved.
+struct Contestant {
+  std::string model, glue;
+};
+
+struct Ready {
+  std::unique_ptr<Transport> transport;
+  std::unique_ptr<Simulation> simulation;
+};
+
+/// As 'linkwork run' has it.
+Ready ready(const Contestant& contestant) {
+  const bool is_chain = contestant.model == "chain_modules";
+  ReadOptions options;
+  if (is_chain) options.set = {{"n", "64"}, {"cells", "17"}};
+  Spec spec = read_model_file(LINKWORK_SOURCE_DIR "/models/" + contestant.model + ".toml", options);
+  spec.settings.step = is_chain ? 1e-4 : 1e-3;
+  spec.settings.end = spec.settings.output_every = 1e6 * spec.settings.step;
+  spec.settings.glue = {contestant.glue, {}, {}};
+  Ready run;
+  if (contestant.glue == "none") {
+    const auto model = std::make_shared<const Model>(build_model(spec));
+    run.simulation = std::make_unique<Simulation>(model, in_one_tree(spec, *model));
+  } else {
+    LiveRun live = make_live_run(spec);
+    run = {std::move(live.transport), std::move(live.simulation)};
+  }
+  for (int k = 0; k < 3; ++k) run.simulation->step();
+  return run;
+}
+
+[[gnu::noinline]] void take_steps(Simulation& simulation, int steps) {
+  for (int k = 0; k < steps; ++k)
+    if (!simulation.step()) throw std::runtime_error(simulation.summary().status);
+}
+
+/// In turns, so that what else the machine does strikes both; the shortest time counts.
+int price(bool quick) {
+  struct Pair {
+    std::string_view name;
+    Contestant costs, of;
+    int steps;
+    double goal;
+  };
+  const std::vector<Pair> pairs{
+      {"chain, 64 modules of 52 bodies", {"chain_modules", "hierarchical"}, {"chain_modules", "none"}, 20, 1.25},
+      {"rover, 7 modules", {"rover_modules", "hierarchical"}, {"rover_modules", "none"}, 500, 1.6},
+      {"four-bar, 2 modules", {"four_bar_modules", "hierarchical"}, {"four_bar_modules", "none"}, 4000, 2.5},
+      {"rover of modules in one piece, and of one file", {"rover_modules", "none"}, {"rover", "none"}, 1000, 1.1}};
+  const int rounds = quick ? 5 : 15;
+  for (const Pair& pair : pairs) {
+    std::array<Ready, 2> runs{ready(pair.costs), ready(pair.of)};
+    std::array<double, 2> us{1e99, 1e99};
+    for (int round = 0; round < rounds; ++round)
+      for (std::size_t k = 0; k < runs.size(); ++k) {
+        const auto before = std::chrono::steady_clock::now();
+        take_steps(*runs[k].simulation, pair.steps);
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+        us[k] = std::min(us[k], 1e6 * seconds / pair.steps);
+      }
+    fmt::print("{:48} {:9.2f} us per step instead of {:9.2f}: {:.2f} (goal {})\n", pair.name, us[0], us[1], us[0] / us[1],
+               pair.goal);
+  }
+  return 0;
+}
+
 }  // namespace
 }  // namespace linkwork::bench
 
@@ -248,6 +324,14 @@ int main(int argc, char** argv) {
   const bool quick = argc > 3 && std::string_view(argv[3]) == "--quick";
   if (command == "measure") return linkwork::bench::measure(argv[2], quick);
   if (command == "fit") return linkwork::bench::fit(argv[2]);
-  std::fprintf(stderr, "usage: linkwork_bench_modules measure RESULTS [--quick], or fit RESULTS\n");
+  if (argc > 1 && std::string_view(argv[1]) == "price")
+    return linkwork::bench::price(argc > 2 && std::string_view(argv[2]) == "--quick");
+  if (argc == 5 && command == "steps") {
+    linkwork::bench::take_steps(*linkwork::bench::ready({argv[2], argv[3]}).simulation, std::stoi(argv[4]));
+    return 0;
+  }
+  std::fprintf(
+      stderr,
+      "usage: linkwork_bench_modules measure RESULTS [--quick], fit RESULTS, price [--quick], or steps MODEL GLUE STEPS\n");
   return 2;
 }
