@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "linkwork/linalg/index.h"
+#include "linkwork/modules/assembly_plan.h"
 
 namespace linkwork {
 
