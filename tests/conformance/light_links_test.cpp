@@ -79,7 +79,7 @@ TEST(LinksWithoutMass, AreEmbeddedWhereTheyAreAndOtherLoopsAreCut) {
   Spec spec = test::library_spec("loader");
   spec.settings.end = 0.2;
   spec.settings.step = 2.5e-4;  // errors of integration differ between coordinates
-  const RecordedRun by_default = run_in(spec, "auto"), cut = run_in(spec, "TA"), embedded = run_in(spec, "CE");
+  const RecordedRun by_default = run_recorded(spec, "auto"), cut = run_recorded(spec, "TA"), embedded = run_recorded(spec, "CE");
   ASSERT_TRUE(by_default.summary.completed) << by_default.summary.status;
   EXPECT_EQ(by_default.summary.coordinates, "hybrid");
   for (const char* const column : {"q.boom", "q.bucket", "q.claw1", "q.claw4"}) {
