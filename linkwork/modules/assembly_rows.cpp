@@ -203,8 +203,7 @@ void AssemblyRows::for_each_end(const Workshop& workshop, Visit visit) const {
   const std::vector<SpringLink>& springs = workshop.plan().springs;
   for (std::size_t s = 0; efforts_ && s < springs.size(); ++s)
     for (const bool is_b : {false, true})
-      if (const PortRef& port = is_b ? springs[s].b : springs[s].a;
-          !port.is_ground() && workshop.rank_of(port.module) == workshop.rank())
+      if (const PortRef& port = is_b ? springs[s].b : springs[s].a; !port.is_ground() && workshop.has(port.module))
         visit(s, is_b);
 }
 

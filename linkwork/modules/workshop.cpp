@@ -40,6 +40,11 @@ Workshop::Workshop(const AssemblyPlan& plan, const std::vector<int>& leaves, con
   }
 }
 
+bool Workshop::has(int module) const {
+  if (plan_.is_whole()) return placement_.rank_of(leaf_of(module)) == rank();
+  return std::ranges::binary_search(leaf_of_, module, {}, &std::pair<int, int>::first);
+}
+
 int Workshop::leaf_of(int module) const {
   if (plan_.is_whole()) return leaf_of_[static_cast<std::size_t>(module)].second;
   return std::ranges::lower_bound(leaf_of_, module, {}, &std::pair<int, int>::first)->second;

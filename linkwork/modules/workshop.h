@@ -46,8 +46,9 @@ class Workshop {
   const Placement& placement() const { return placement_; }
   MeteredTransport& transport() { return transport_; }
   int rank() const { return transport_.rank(); }
-  /// Of modules that the plan has.
-  int rank_of(int module) const { return placement_.rank_of(leaf_of(module)); }
+  /// Whether a module is one of this rank's.
+  bool has(int module) const;
+  /// Of modules that the plan has; of a plan that is not whole, only of this rank's.
   int leaf_of(int module) const;
   int leaf_count() const { return placement_.ends.back(); }  // all ranks together
 

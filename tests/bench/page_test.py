@@ -36,7 +36,7 @@ class Page(unittest.TestCase):
         first = self.results["ratios"][0]
         self.assertEqual(first["best"], "Linkwork TA")
         self.assertAlmostEqual(first["auto_over_best"], 1.4)
-        self.assertAlmostEqual(first["times_faster_than"]["Simbody"], 100.0)
+        self.assertAlmostEqual(first["times_faster_than"]["Simbody"], 120.0)
 
     def test_growth_is_a_power_of_the_size(self):
         powers = {g["engine"]: g["power"] for g in self.results["growth"]}

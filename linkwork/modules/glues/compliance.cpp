@@ -458,8 +458,7 @@ class ComplianceGlue : public Glue {
   }
 
   void push(const PortRef& port, const Eigen::Matrix<double, 6, 1>& wrench) {
-    if (!port.is_ground() && workshop_.rank_of(port.module) == workshop_.rank())
-      workshop_.module(port.module).Q.segment<6>(6 * port.port) += wrench;
+    if (!port.is_ground() && workshop_.has(port.module)) workshop_.module(port.module).Q.segment<6>(6 * port.port) += wrench;
   }
 
   void join(std::size_t number, ConnectionResult& result) {
