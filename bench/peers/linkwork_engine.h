@@ -1,6 +1,9 @@
 #pragma once
 
 #include "bench/peers/mechanism.h"
+#include "linkwork/dynamics/equations_of_motion.h"
+#include "linkwork/model/model.h"
+#include "linkwork/model/spec.h"
 #include "linkwork/simulation/simulation.h"
 
 namespace linkwork::bench {
