@@ -171,8 +171,8 @@ int run(int modules, int cells, int steps, double tree, const std::vector<double
     const MeteredTransport::Traffic& after = workshop.transport().traffic();
     std::array<double, 2> most{static_cast<double>(after.messages - before.messages) / steps,
                                (after.bytes - before.bytes) / steps};
-    combine(transport, most, [](std::span<double> into, std::span<const double> from) {
-      for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
+    combine(transport, most, [](std::span<double> into, std::span<const double> given) {
+      for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], given[i]);
     });
     if (transport.rank() != 0) continue;
     rusage usage{};

@@ -90,7 +90,7 @@ def judged(rows):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", type=Path)
+    parser.add_argument("program", type=lambda name: Path(name).resolve())
     parser.add_argument("--out", type=Path, default=Path("."), help="folder for the results")
     parser.add_argument("--docs", type=Path, help="folder of the documentation, whose page is written, too")
     parser.add_argument("--quick", action="store_true", help="few ranks")
