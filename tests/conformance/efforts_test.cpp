@@ -26,12 +26,19 @@ KeptRun run_densely(Spec spec, const std::string& coordinates, double end, int s
   spec.settings.step = spec.settings.output_every = end / steps;
   for (std::size_t k = 0; k < spec.forces.size(); ++k) {
     const ForceSpec& force = spec.forces[k];
-    if (force.type != "spring" && force.type != "damper") continue;
     SensorSpec sensor;
-    sensor.name = fmt::format("length{}", k);
-    sensor.type = "distance";
-    sensor.frame = force.a;
-    sensor.b = force.b;
+    if (force.type == "spring" || force.type == "damper") {
+      sensor.name = fmt::format("length{}", k);
+      sensor.type = "distance";
+      sensor.frame = force.a;
+      sensor.b = force.b;
+    } else if (force.type == "bushing") {
+      sensor.name = fmt::format("end{}", k);
+      sensor.type = "point";
+      sensor.frame = force.b;
+    } else {
+      continue;
+    }
     spec.sensors.push_back(sensor);
   }
   return run_model(spec);
@@ -47,6 +54,14 @@ std::vector<double> elastic_energy(const Spec& spec, const KeptRun& run) {
   for (std::size_t k = 0; k < spec.forces.size(); ++k)
     if (spec.forces[k].type == "spring" && !spec.forces[k].law.is_given() && spec.forces[k].active)
       add(fmt::format("d.length{}", k), spec.forces[k].stiffness, spec.forces[k].length);
+  for (std::size_t k = 0; k < spec.forces.size(); ++k) {
+    const ForceSpec& force = spec.forces[k];
+    if (force.type != "bushing" || !force.active) continue;
+    EXPECT_EQ(force.a.body, "ground") << "only of such bushings the energy is known here";
+    EXPECT_TRUE(force.a.rotation.isApprox(Eigen::Quaterniond::Identity()) && force.torque_stiffness.empty());
+    for (std::size_t c = 0; c < force.force_stiffness.size(); ++c)
+      add(fmt::format("p.end{}.{}", k, "xyz"[c]), force.force_stiffness[c], force.a.at[static_cast<Eigen::Index>(c)]);
+  }
   for (const JointSpec& joint : spec.joints)
     if (joint.stiffness != 0.0)
       for (const std::string& component : find_joint_kind(joint.type)->positions)

@@ -33,6 +33,37 @@ void add_wrenches(const Spec& spec, System& system, test::OracleForces& forces) 
   }
 }
 
+/// Of bushings that do not resist turning: b's point is pulled to a's, along the axes of a, which may turn.
+void add_bushings(const Spec& spec, const System& system, test::OracleForces& forces) {
+  for (const ForceSpec& f : spec.forces) {
+    if (f.type != "bushing") continue;
+    struct End {
+      Vec3<double> p, v, w;
+      Mat3<double> R;
+    };
+    const auto end = [&](const FrameSpec& frame) -> End {
+      const Body& body = *std::ranges::find(system.model().bodies, frame.body, &Body::name);
+      const NodeWork<double>& node = system.work()[body.node];
+      const Pose<double>& X_WN = system.X_WN(body.node);
+      const Vec3<double> r = body.X_NB * frame.at;
+      return {X_WN * r, X_WN.R * (node.v + node.w.cross(r)), X_WN.R * node.w,
+              X_WN.R * body.X_NB.R * frame.rotation.toRotationMatrix()};
+    };
+    const End a = end(f.a), b = end(f.b);
+    const Vec3<double> gap = a.R.transpose() * (b.p - a.p), rate = a.R.transpose() * (b.v - a.v - a.w.cross(b.p - a.p));
+    Vec3<double> push;  // on b
+    for (Eigen::Index k = 0; k < 3; ++k) {
+      const auto of = [k](const std::vector<double>& values) {
+        return values.empty() ? 0.0 : values[static_cast<std::size_t>(k)];
+      };
+      push[k] = -of(f.force_stiffness) * gap[k] - of(f.force_damping) * rate[k];
+    }
+    push = a.R * push;
+    if (f.a.body != "ground") forces.wrenches.push_back({f.a.body, b.p, -push, Vec3<double>::Zero()});
+    if (f.b.body != "ground") forces.wrenches.push_back({f.b.body, b.p, push, Vec3<double>::Zero()});
+  }
+}
+
 /// What acts in a model that the oracle must be told: everything but gravity.
 test::OracleForces oracle_forces(const Spec& spec, System& system) {
   test::OracleForces forces;
@@ -71,6 +102,7 @@ test::OracleForces oracle_forces(const Spec& spec, System& system) {
     if (f.b.body != "ground") forces.wrenches.push_back({f.b.body, p[1], -pull, Vec3<double>::Zero()});
   }
   add_wrenches(spec, system, forces);
+  add_bushings(spec, system, forces);
   return forces;
 }
 
@@ -81,6 +113,8 @@ bool oracle_applies(const Spec& spec) {
       return false;  // relations of coordinates, and rows at velocity level
     if (!c.active || c.side) return false;
   }
+  for (const ForceSpec& f : spec.forces)
+    if (!f.torque_stiffness.empty() || !f.torque_damping.empty()) return false;
   for (const JointSpec& j : spec.joints)
     if (j.friction != 0.0) return false;
   return true;
