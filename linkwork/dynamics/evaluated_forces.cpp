@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "linkwork/model/forces/friction.h"
 #include "linkwork/tree/energy.h"
 
 namespace linkwork {
@@ -24,7 +23,15 @@ EvaluatedForces::EvaluatedForces(const Model& model)
     on_bodies_.resize(model.bodies.size());
   for (std::size_t j = 0; j < model.joints.size(); ++j) {
     const Joint& joint = model.joints[j];
-    if (joint.stiffness != 0.0 || joint.damping != 0.0 || joint.friction != 0.0) joints_with_laws_.emplace_back(j);
+    if (joint.stiffness == 0.0 && joint.damping == 0.0 && joint.friction == 0.0) continue;
+    if (!joint.in_state()) cut_joints_with_laws_.emplace_back(j);
+    // A quaternion has a component more than the velocity, and no stiffness.
+    for (std::size_t k = 0; joint.in_state() && k < joint.v.size(); ++k)
+      coordinate_laws_.push_back({joint.stiffness != 0.0 ? joint.q[k] : 0, joint.v[k], &joint});
+  }
+  for (const JointForce& force : model.joint_forces) {
+    const Expression& value = force.value.expression;
+    constant_efforts_.push_back(value.is_constant() ? std::optional(value.constant_value()) : std::nullopt);
   }
   for (const BodyWrench& wrench : model.wrenches) {
     WrenchParts& parts = wrench_parts_.emplace_back();
@@ -43,7 +50,7 @@ void EvaluatedForces::update_forces() {
   work_.clear_forces();
   if (!on_bodies_.empty()) std::ranges::fill(on_bodies_, Wrench<double>{});
   power_ = 0.0;
-  if (!joints_with_laws_.empty()) apply_joint_laws();
+  apply_joint_laws();
   if (!joint_forces_.empty()) apply_joint_forces();
   if (!springs_.empty()) apply_springs();
   if (!wrenches_.empty()) apply_wrenches();
@@ -73,43 +80,32 @@ void EvaluatedForces::add_coordinate_force(const Coordinate& coordinate, double 
 }
 
 void EvaluatedForces::apply_joint_laws() {
-  for (JointIndex index : joints_with_laws_) {
+  const double *const q = state_->q.data(), *const v = state_->v.data();
+  for (const CoordinateLaw& law : coordinate_laws_) {
+    const double rate = v[law.v];
+    const auto [elastic, lossy] = joint_law(*law.joint, q[law.q], rate);
+    power_ += lossy * rate;
+    work_.tau.data()[law.v] += elastic + lossy;
+  }
+  for (JointIndex index : cut_joints_with_laws_) {
     const Joint& joint = model_->joints[index()];
-    // A quaternion has a component more than the velocity, and no stiffness.
-    const bool is_elastic = joint.stiffness != 0.0;
-    if (joint.in_state()) {
-      for (std::size_t k = 0; k < joint.v.size(); ++k) {
-        const double rate = state_->v.data()[joint.v[k]];
-        const auto [elastic, lossy] = joint_law(joint, is_elastic ? state_->q.data()[joint.q[k]] : 0.0, rate);
-        power_ += lossy * rate;
-        work_.tau.data()[joint.v[k]] += elastic + lossy;
-      }
-      continue;
-    }
-    std::array<double, 7> q{};
-    std::array<double, 6> v{}, a{};
-    joint_motion(joint, {}, q, v, a);
+    std::array<double, 7> q_cut{};
+    std::array<double, 6> v_cut{}, a{};
+    joint_motion(joint, {}, q_cut, v_cut, a);
     for (int k = 0; k < joint.kind->nv(); ++k) {
       const auto c = static_cast<std::size_t>(k);
-      const auto [elastic, lossy] = joint_law(joint, is_elastic ? q[c] : 0.0, v[c]);
-      power_ += lossy * v[c];
+      const auto [elastic, lossy] = joint_law(joint, q_cut[c], v_cut[c]);
+      power_ += lossy * v_cut[c];
       add_coordinate_force({index, k}, elastic + lossy);
     }
   }
-}
-
-JointLaw EvaluatedForces::joint_law(const Joint& joint, double q, double rate) {
-  JointLaw law{0.0, -joint.damping * rate};
-  if (joint.friction != 0.0) law.lossy += coulomb_force(joint.friction, rate);
-  if (joint.stiffness != 0.0) law.elastic = -joint.stiffness * (q - joint.rest);
-  return law;
 }
 
 void EvaluatedForces::apply_joint_forces() {
   for (std::size_t k = 0; k < model_->joint_forces.size(); ++k) {
     const JointForce& force = model_->joint_forces[k];
     if (!is_in_force(force.of)) continue;
-    const double value = evaluate(force.value);
+    const double value = constant_efforts_[k] ? *constant_efforts_[k] : evaluate(force.value);
     if (const Joint& joint = model_->joints[force.coordinate.joint()]; joint.in_state()) {
       const int dof = joint.v[static_cast<std::size_t>(force.coordinate.component)];
       work_.tau[dof] += value;
@@ -123,12 +119,14 @@ void EvaluatedForces::apply_joint_forces() {
 }
 
 void EvaluatedForces::apply_springs() {
-  const auto place = [this](const NodeFrame& frame) -> V3 {
-    return frame.node == 0 ? frame.X_NF.p : X_WN(frame.node) * frame.X_NF.p;
+  update_poses(tree(), work_);
+  const Pose<double>* const poses = work_.X_WN.data();
+  const auto place = [poses](const NodeFrame& frame) -> V3 {
+    return frame.node == 0 ? frame.X_NF.p : poses[frame.node] * frame.X_NF.p;
   };
   // A unit force at an end, along a direction of the world, as a wrench on the node.
-  const auto unit_force = [this](const NodeFrame& frame, const V3& along) -> Wrench<double> {
-    const V3 f = frame.node == 0 ? along : V3(X_WN(frame.node).R.transpose() * along);
+  const auto unit_force = [poses](const NodeFrame& frame, const V3& along) -> Wrench<double> {
+    const V3 f = frame.node == 0 ? along : V3(poses[frame.node].R.transpose() * along);
     return {frame.X_NF.p.cross(f), f};
   };
   const auto rate_along = [this](const NodeFrame& frame, const Wrench<double>& unit) {
@@ -165,14 +163,20 @@ void EvaluatedForces::apply_springs() {
 }
 
 void EvaluatedForces::apply_wrenches() {
+  update_poses(tree(), work_);
+  const Pose<double>* const poses = work_.X_WN.data();
   for (std::size_t i = 0; i < model_->wrenches.size(); ++i) {
     const BodyWrench& wrench = model_->wrenches[i];
     if (!is_in_force(wrench.of)) continue;
     Wrench<double> F = wrench_parts_[i].constant;  // at the point, in world or body axes
     for (const auto& [k, value] : wrench_parts_[i].varying) (k < 3 ? F.n : F.f)[k % 3] = evaluate(*value);
-    const Mat3<double>& R_WN = X_WN(wrench.at.node).R;
-    const Mat3<double> R_NE = wrench.in_body_axes ? wrench.at.X_NF.R : R_WN.transpose();
-    const Wrench<double> on_node = Pose<double>{R_NE, wrench.at.X_NF.p} * F;
+    const NodeFrame& at = wrench.at;
+    Wrench<double> on_node;  // in the node's axes, then about its origin
+    if (wrench.in_body_axes)
+      on_node = {at.X_NF.R * F.n, at.X_NF.R * F.f};
+    else
+      on_node = {poses[at.node].R.transpose() * F.n, poses[at.node].R.transpose() * F.f};
+    on_node.n += at.X_NF.p.cross(on_node.f);
     add_wrench(wrench.at, on_node);
     wrenches_[i] = {on_node, power(on_node, Twist<double>{work_[wrench.at.node].w, work_[wrench.at.node].v})};
     power_ += wrenches_[i].second;

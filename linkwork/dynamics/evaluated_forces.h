@@ -8,6 +8,7 @@
 #include "linkwork/dynamics/custom_forces.h"
 #include "linkwork/dynamics/evaluated_constraints.h"
 #include "linkwork/model/forces/force_kind.h"
+#include "linkwork/model/forces/friction.h"
 #include "linkwork/tree/energy.h"
 
 namespace linkwork {
@@ -42,7 +43,12 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
   /// Those of their columns: CustomForces::shown().
   std::span<const double> custom_loads() const { return custom_forces_ ? custom_forces_->shown() : std::span<const double>(); }
   /// The same of a joint's own stiffness, damping and friction on one of its coordinates.
-  static JointLaw joint_law(const Joint& joint, double q, double rate);
+  static JointLaw joint_law(const Joint& joint, double q, double rate) {
+    JointLaw law{0.0, -joint.damping * rate};
+    if (joint.friction != 0.0) law.lossy += coulomb_force(joint.friction, rate);
+    if (joint.stiffness != 0.0) law.elastic = -joint.stiffness * (q - joint.rest);
+    return law;
+  }
 
   /// Where bodies are welded together as one node, by body: what acts on each, about the node's origin in its axes. Empty if
   /// there are none such.
@@ -81,13 +87,20 @@ class EvaluatedForces : public EvaluatedConstraints, public AppliedForces {
 
   std::vector<Wrench<double>> on_bodies_;
   std::vector<Eigen::Vector2d> friction_force_;
-  std::vector<JointIndex> joints_with_laws_;  // stiffness, damping or friction
+  /// Stiffness, damping or friction along a coordinate of the state. `q` is of no account without stiffness.
+  struct CoordinateLaw {
+    int q, v;
+    const Joint* joint;
+  };
+  std::vector<CoordinateLaw> coordinate_laws_;
+  std::vector<JointIndex> cut_joints_with_laws_;
   /// Of a wrench on a body: what never changes, and the components that do, torque first.
   struct WrenchParts {
     Wrench<double> constant;
     std::vector<std::pair<int, const BoundExpression*>> varying;
   };
-  std::vector<WrenchParts> wrench_parts_;  // by wrench
+  std::vector<WrenchParts> wrench_parts_;                // by wrench
+  std::vector<std::optional<double>> constant_efforts_;  // by joint force
   /// What elements did when forces were last updated; of those not in force, nothing that counts.
   struct Done {
     double value = 0.0, power = 0.0;

@@ -40,6 +40,8 @@ class Schur : public Formulation {
         added_(zero_),
         forces_(model),
         unequal_(has_unequal_masses(model.tree)),
+        by_unit_(model.units.row.cwiseInverse()),
+        strained_from_(kStrained * std::pow(model.units.rate, 2)),
         length_(model.units.length) {}
 
   Status solve(System& system, Solution& solution) override {
@@ -89,11 +91,12 @@ class Schur : public Formulation {
   /// Whether constraints hold back forces that would accelerate the mechanism far more than it accelerates, or gravity could:
   /// what is left is a small difference of large numbers.
   bool is_strained(const System& system, const Solution& solution) {
-    const Model::Units& units = system.model().units;
+    const double *const lambda = solution.lambda.data(), *const scale = loops_.scale().data();
     held_ = 0.0;
-    for (Eigen::Index row = 0; row < solution.lambda.size(); ++row)
-      held_ = std::max(held_, std::abs(solution.lambda[row]) * loops_.scale()[static_cast<std::size_t>(row)] / units.row[row]);
-    if (!(held_ > kStrained * std::pow(units.rate, 2))) return false;
+    for (Eigen::Index row = 0; row < by_unit_.size(); ++row)
+      held_ = std::max(held_, std::abs(lambda[row]) * scale[row] * by_unit_.data()[row]);
+    if (!(held_ > strained_from_)) return false;
+    const Model::Units& units = system.model().units;
     const double moves = std::max(std::pow(system.model().speed(system.state().v), 2),
                                   solution.vdot.cwiseQuotient(units.velocity).cwiseAbs().maxCoeff());
     return held_ > kStrained * moves;
@@ -304,9 +307,11 @@ class Schur : public Formulation {
   VecX<double> zero_, missed_, sizes_, change_, added_, tau_;
   ForceBalance forces_;
   bool unequal_;
-  double length_;      // of the mechanism
-  double size_ = 0.0;  // the largest of the rows' terms
-  double held_ = 0.0;  // the largest acceleration that rows prevent
+  VecX<double> by_unit_;  // of rows: the inverse
+  double strained_from_;  // below such accelerations rows that hold are not looked at
+  double length_;         // of the mechanism
+  double size_ = 0.0;     // the largest of the rows' terms
+  double held_ = 0.0;     // the largest acceleration that rows prevent
   int usual_rank_ = -1;
   std::optional<PartitionedSolution> partition_;
   std::vector<Loan> loans_;
