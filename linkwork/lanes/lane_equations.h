@@ -114,7 +114,7 @@ class LaneEquations {
 
   void set_closure(std::size_t closure);
   void set_general_closure(Closure& closure, std::size_t index);
-  PlanePose<Lanes> branch_pose(const ClosureRows::Branch& way, const Closure::Branch& first) const;
+  PlanePose<Lanes> branch_pose(const ClosureRows::Branch& way, const typename Closure::Branch& first) const;
   Pose<Lanes> between(int a, int b);
   template <class Of>
   Value value_of_each(Of&& of) const;

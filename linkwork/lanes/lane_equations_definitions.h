@@ -202,7 +202,8 @@ auto LaneEquations<N>::between(int a, int b) -> Pose<Lanes> {
 }
 
 template <int N>
-auto LaneEquations<N>::branch_pose(const ClosureRows::Branch& way, const Closure::Branch& first) const -> PlanePose<Lanes> {
+auto LaneEquations<N>::branch_pose(const ClosureRows::Branch& way, const typename Closure::Branch& first) const
+    -> PlanePose<Lanes> {
   if (way.nodes.empty()) return {};
   const NodeWork<Lanes>& node = work_[way.nodes.front()];
   PlanePose<Lanes> X{node.cq, node.sq, first.x, first.y};

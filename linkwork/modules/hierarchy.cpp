@@ -44,7 +44,8 @@ void Hierarchy::make_group(const PlannedGroup& its_plan) {
   };
   for (const int c : its_plan.connections) {
     const Connection& connection = plan.connections[at(c)];
-    const Joint& joint = group.joints.emplace_back(c, position(connection.a), position(connection.b), group.rows());
+    const Joint joint{c, position(connection.a), position(connection.b), group.rows()};
+    group.joints.push_back(joint);
     ports.clear();
     for (const int port : {joint.a, joint.b})
       if (port >= 0) ports.push_back(port);
