@@ -173,14 +173,14 @@ void GroupElimination::go_up() {
   }
   for (std::size_t r = 0; r < n; ++r) {
     const double* const row = GD(live_[r]);
-    double* const own = &GDE_[r * up];
+    double* const own = GDE_.data() + r * up;
     for (std::size_t a = 0; a < up; ++a) {
       own[a] = row[from_[a]];
       R_up[to_[a]] += V_[r] * own[a];
     }
   }
   for (std::size_t r = 0; r < n; ++r) {
-    double* const own = &S_[r * up];
+    double* const own = S_.data() + r * up;
     std::fill_n(own, up, 0.0);
     for (std::size_t s = 0; s < n; ++s)
       for (std::size_t a = 0; a < up; ++a) own[a] -= inverse_[r * n + s] * GDE_[s * up + a];

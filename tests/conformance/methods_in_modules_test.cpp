@@ -427,10 +427,15 @@ a = "a.hook"
 b = "b.hook"
 )",
                                          second);
-    const Summary summary = run_model(read_model_text(text, "drives.toml", options)).summary;
+    Spec spec = read_model_text(text, "drives.toml", options);
+    const Summary summary = run_model(spec).summary;
     EXPECT_EQ(summary.completed, second == 5.0) << summary.status;
     if (second != 5.0) {
       EXPECT_THAT(summary.status, testing::HasSubstr("connection 'both' contradicts")) << second;
+    } else {  // nothing is left for projections to find, either
+      spec.settings.glue = {"projection", {}, {}};
+      const Summary projected = run_model(spec).summary;
+      EXPECT_TRUE(projected.completed) << projected.status;
     }
   }
 }

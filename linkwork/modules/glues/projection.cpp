@@ -268,7 +268,7 @@ class ProjectionGlue : public Glue {
     for (WorkingModule& module : workshop_.modules()) {
       const Part& part = parts_[at(module.index)];
       const ModuleEquations& e = *module.module->equations();
-      Eigen::Map<MatX<double>> SMS(&shares_[at(share * workshop_.leaf_of(module.index))], free, free);
+      Eigen::Map<MatX<double>> SMS(shares_.data() + share * workshop_.leaf_of(module.index), free, free);
       Eigen::Map<VecX<double>> Sf(SMS.data() + free * free, free);
       const auto S_i = S.middleRows(part.v, part.nv);
       SMS = S_i.transpose() * e.M * S_i;
@@ -288,7 +288,7 @@ class ProjectionGlue : public Glue {
       sum_.setZero(free, free);
       rhs_.setZero(free);
       for (int leaf = 0; leaf < modules; ++leaf) {
-        const double* const from = &shares_[at((free * free + free) * leaf)];
+        const double* const from = shares_.data() + (free * free + free) * leaf;
         sum_ += Eigen::Map<const MatX<double>>(from, free, free);
         rhs_ += Eigen::Map<const VecX<double>>(from + free * free, free);
       }
