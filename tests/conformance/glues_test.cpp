@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "linkwork/modules/assembly_system.h"
 #include "linkwork/modules/glues/catalog.h"
 #include "tests/support/assemblies.h"
 #include "tests/support/mechanisms.h"
@@ -178,6 +179,17 @@ TEST(WaveformGlue, ComesToTheRungeKuttaSolutionOfTheWhole) {
     if (jacobi == 0) jacobi = run.summary.modules->most_iterations;
     EXPECT_LE(run.summary.modules->most_iterations, jacobi) << glue;  // the newest waves, or shorter windows, need no more
   }
+}
+
+TEST(WaveformGlue, TakesWholeWindowsHoweverManyStepsAreLeft) {
+  const auto after_a_window = [](double end) {
+    const Spec spec = assembly("gear_train_modules", "waveform:window=5,tolerance=1e-4", end);
+    InProcess alone;
+    Simulation run(std::make_unique<AssemblySystem>(test::started_plan(spec), spec.settings.glue, alone));
+    for (int k = 0; k < 5; ++k) EXPECT_TRUE(run.step()) << run.summary().status;
+    return run.row();
+  };
+  EXPECT_EQ(after_a_window(1e10), after_a_window(10.0));  // an int does not count the former
 }
 
 std::string remarks_of(const Rows& run) {

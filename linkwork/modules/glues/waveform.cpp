@@ -108,7 +108,8 @@ class WaveformGlue : public HierarchicalGlue {
       if (Status status = examine_coupling(t, from); !status.ok()) return status;
     }
     const double left = workshop_.plan().settings.end - t;
-    for (int steps = std::max(1, std::min(window_, static_cast<int>(std::round(left / h))));; steps = (steps + 1) / 2) {
+    // More steps may be left than an int counts.
+    for (int steps = std::max(1, static_cast<int>(std::min<double>(window_, std::round(left / h))));; steps = (steps + 1) / 2) {
       const Status status = relax_window(t, h, steps, from);
       if (status.ok()) break;
       if (steps == 1 || !diverged_) return status;
