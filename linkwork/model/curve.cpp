@@ -55,8 +55,11 @@ void Curve::find_slopes() {
 /// Equally spaced points are found at once.
 std::size_t Curve::piece(double x) const {
   const std::size_t pieces = x_.size() - 1;
-  const auto guess = static_cast<std::size_t>((x - x_.front()) / (x_.back() - x_.front()) * static_cast<double>(pieces));
-  if (guess < pieces && x_[guess] <= x && x < x_[guess + 1]) return guess;
+  const double guess = (x - x_.front()) / (x_.back() - x_.front()) * static_cast<double>(pieces);
+  if (guess < static_cast<double>(pieces)) {  // not where both differences overflow
+    const auto i = static_cast<std::size_t>(guess);
+    if (x_[i] <= x && x < x_[i + 1]) return i;
+  }
   const auto after = std::upper_bound(x_.begin(), x_.end(), x) - x_.begin();
   return std::min(static_cast<std::size_t>(std::max<std::ptrdiff_t>(after, 1) - 1), pieces - 1);
 }

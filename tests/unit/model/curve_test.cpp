@@ -100,5 +100,11 @@ TEST(Curve, KnowsHowFarItIsInsideABranch) {
   EXPECT_NE(smooth.branch(2.0), smooth.branch(4.0));
 }
 
+TEST(Curve, FindsThePieceWhereDifferencesOverflow) {
+  const Curve steps("s", {-1.5e308, 1.2e308, 1.5e308}, {1.0, 2.0, 3.0}, kHold, kStays);
+  EXPECT_EQ(steps.at(-1.4e308).f, 1.0);
+  EXPECT_EQ(steps.at(1.3e308).f, 2.0);
+}
+
 }  // namespace
 }  // namespace linkwork
