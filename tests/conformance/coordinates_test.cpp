@@ -10,6 +10,7 @@
 #include "linkwork/simulation/recorder.h"
 #include "linkwork/simulation/simulation.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
@@ -98,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Library, CoordinatesOnModel, testing::ValuesIn(embeddab
 /// Accelerations of all joints, cut or not. Where reactions are unique, those of the closures; where every body's acceleration is
 /// the same, so is what its other joints do to it.
 TEST_P(CoordinatesOnModel, GiveTheSameAccelerationsAndReactions) {
-  constexpr int kStates = 10;
+  constexpr int kStates = test::tries(10);
   const Spec spec = test::library_spec(GetParam());
   Solver tree(spec, "TA");
   std::vector<std::unique_ptr<Solver>> others;

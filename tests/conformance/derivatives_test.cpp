@@ -13,6 +13,7 @@
 #include "linkwork/simulation/simulation_error.h"
 #include "linkwork/spatial/so3.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
@@ -119,7 +120,7 @@ TEST_P(DerivativesOnModel, EqualDifferencesInTreeEmbeddedAndFreeCoordinates) {
   if (model->tree.nv > 80) GTEST_SKIP() << "long";
   if (!MotionGradient::is_exact(*model)) GTEST_SKIP() << "sensors show accelerations";
   const char* const wanted = std::getenv("LINKWORK_STATES");  // more than a few take minutes
-  const int states = wanted != nullptr ? std::atoi(wanted) : 12;
+  const int states = wanted != nullptr ? std::atoi(wanted) : test::tries(12);
   const bool embeddable = !model->has_events() && std::ranges::all_of(model->rows, &ConstraintRow::is_permanent);
   std::optional<Other> embedded, free;
   if (embeddable && model->row_count() > 0) embedded.emplace(spec, "CE");

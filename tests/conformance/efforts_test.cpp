@@ -11,6 +11,7 @@
 #include "linkwork/simulation/kinematics.h"
 #include "tests/attack/random_mechanism.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
@@ -134,7 +135,7 @@ TEST(Powers, AddUpToTheChangeOfEnergyBetweenEvents) {
 
 TEST(Powers, AddUpToTheChangeOfEnergyOfRandomMechanisms) {
   int judged = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::tries(60u); ++seed) {
     const Spec spec = test::random_mechanism(seed);
     for (const char* const coordinates : {"TA", "CE", "FA"}) {
       KeptRun run;
@@ -149,7 +150,7 @@ TEST(Powers, AddUpToTheChangeOfEnergyOfRandomMechanisms) {
       EXPECT_LT(imbalance(spec, run), 1e-5) << "seed " << seed << " in " << coordinates;
     }
   }
-  EXPECT_GT(judged, 60);
+  EXPECT_GT(judged, test::tries(60));
 }
 
 constexpr const char* kSwinging = R"(

@@ -7,6 +7,7 @@
 #include "linkwork/simulation/check.h"
 #include "linkwork/simulation/simulation.h"
 #include "tests/support/random_block.h"
+#include "tests/support/tries.h"
 
 /// Parallelograms that are nearly flat: their constraints nearly lose a rank there, by as little as one likes. Everything that
 /// counts freedoms must come to the same number, however close that is.
@@ -91,7 +92,7 @@ Summary run_in(Spec spec, const std::string& coordinates) {
 TEST(NearlyFlatParallelogram, HasAsManyFreedomsForACheckAsForARunInAnyCoordinates) {
   RandomNumbers r(11);
   int refused = 0, lost = 0;
-  constexpr int kTrials = 100;
+  constexpr int kTrials = test::tries(100);
   for (int trial = 0; trial < kTrials; ++trial) {
     const double angle = std::pow(10.0, r(-7.0, -3.0));
     const Spec spec = Parallelogram::random(r, angle).spec(1.0);
@@ -117,7 +118,7 @@ TEST(NearlyFlatParallelogram, HasAsManyFreedomsForACheckAsForARunInAnyCoordinate
 
 TEST(NearlyFlatParallelogram, SwingsThroughItsFlatPositionAsAPendulum) {
   RandomNumbers r(12);
-  for (int trial = 0; trial < 40; ++trial) {
+  for (int trial = 0; trial < test::tries(40); ++trial) {
     const Parallelogram p = Parallelogram::random(r, std::pow(10.0, r(-3.5, -1.0)) * (r(0.0, 1.0) < 0.5 ? -1.0 : 1.0));
     const KeptRun run = run_model(p.spec(0.1));
     ASSERT_TRUE(run.summary.completed) << run.summary.status;

@@ -11,6 +11,7 @@
 #include "linkwork/tree/kinematics.h"
 #include "tests/oracles/newton_euler_oracle.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
@@ -178,7 +179,7 @@ EquationsOfMotion equations_of(const Model& model, const CatalogEntry<Formulatio
 }
 
 TEST_P(FormulationOnModel, AgreesWithTheOracleAtRandomConsistentStates) {
-  constexpr int kStates = 50;
+  constexpr int kStates = test::tries(50);
   constexpr double kEqual = 1e-9;
   const Spec spec = test::library_spec(GetParam());
   const Model model = build_model(spec);

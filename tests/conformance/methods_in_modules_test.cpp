@@ -10,6 +10,7 @@
 #include "tests/attack/random_assembly.h"
 #include "tests/support/assemblies.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
@@ -454,7 +455,7 @@ class RandomAssemblies : public testing::TestWithParam<std::string> {};
 
 /// ./dev attack --assemblies does the same for as long as one likes.
 TEST_P(RandomAssemblies, MoveAsInOnePieceOrAreRefusedInWords) {
-  constexpr int kAssemblies = 30;
+  constexpr int kAssemblies = test::tries(30);
   const double tolerance = GetParam() == "bdf" ? 1e-6 : 1e-7;
   int same = 0, compared = 0;
   for (std::uint64_t seed = 1; seed <= kAssemblies; ++seed) {

@@ -2,12 +2,13 @@
 
 #include "tests/attack/judge.h"
 #include "tests/attack/random_mechanism.h"
+#include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
 
 constexpr std::uint64_t kFirstSeed = 1;
-constexpr int kMechanisms = 300;
+constexpr int kMechanisms = test::tries(300);
 /// Which some way once solved wrongly: light bodies that carry heavy ones, motions without any acceleration, redundant loops.
 constexpr std::uint64_t kOnceWrong[] = {6765,  8258,  20099, 20248, 20394, 21838, 22840, 24290,
                                         26722, 30163, 31445, 31466, 31903, 31989, 33071};

@@ -10,6 +10,7 @@
 #include "linkwork/stabilizations/catalog.h"
 #include "tests/attack/random_mechanism.h"
 #include "tests/support/mechanisms.h"
+#include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
@@ -111,7 +112,7 @@ TEST_P(OnReadyModels, LanesEqualTheEquationsOfEachInstance) {
 
 TEST(LaneEquations, EqualThoseOfRandomMechanismsWhereTheyTakeThem) {
   int compared = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= test::tries(200u); ++seed) {
     const Spec spec = in_tree_coordinates(test::random_mechanism(seed));
     std::unique_ptr<Instances> instances;
     try {
@@ -129,7 +130,7 @@ TEST(LaneEquations, EqualThoseOfRandomMechanismsWhereTheyTakeThem) {
     }
     compared += compare(*instances, states, "seed " + std::to_string(seed), 1e-9);
   }
-  EXPECT_GT(compared, 20);
+  EXPECT_GT(compared, test::tries(20));
 }
 
 TEST(LaneEquations, ALaneDoesNotDependOnTheOthers) {

@@ -8,12 +8,7 @@
 #include "tests/support/random_block.h"
 
 // Counts every allocation of the program, Eigen's included. Sanitizers bring their own allocator.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LINKWORK_OTHER_ALLOCATOR
-#endif
-#endif
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(LINKWORK_OTHER_ALLOCATOR)
+#ifndef LINKWORK_SANITIZED
 
 namespace {
 std::atomic<long> allocations{0};
