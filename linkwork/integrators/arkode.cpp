@@ -34,6 +34,9 @@ class Arkode : public SundialsIntegrator {
                                   "ARKODE_ESDIRK547L2SA_7_4_5"};
     ARKStepSetTableName(solver_, tables[order_ - 2], "ARKODE_ERK_NONE");
     if (max_step() > 0.0) ARKStepSetMaxStep(solver_, max_step());
+    // Iterations end by the change they make, not by that times the rate at which they converged with earlier matrices: where
+    // these were exact that is next to nothing, and any first guess with a matrix of another step would be taken.
+    ARKStepSetNonlinCRDown(solver_, 1.0);
     make_linear_solver([&](auto linear, auto matrix) { ARKStepSetLinearSolver(solver_, linear, matrix); },
                        [&](auto set_up, auto solve) { ARKStepSetPreconditioner(solver_, set_up, solve); },
                        [&](auto jacobian) { ARKStepSetJacFn(solver_, jacobian); });
