@@ -565,13 +565,15 @@ RealVector DenseOracle::forces(std::vector<Real3>& force, std::vector<Real3>& to
   return tau;
 }
 
-DenseOracle::Accelerations DenseOracle::solve() const {
+DenseOracle::Accelerations DenseOracle::solve(const RealVector& more) const {
   Accelerations result;
   const std::size_t count = spec_.bodies.size();
   const Index n = nv_;
   std::vector<Real3> force(count, Real3::Zero()), torque(count, Real3::Zero());
   const RealVector tau = forces(force, torque);
   RealVector g = tau;
+  if (more.size() > 0) g += more;
+  result.loads = tau.cwiseAbs();
 
   // Weighted Jacobian of the bodies' velocities, and what acts against the accelerations at vdot = 0.
   RealMatrix WJ = RealMatrix::Zero(6 * static_cast<Index>(count), n);
@@ -590,8 +592,10 @@ DenseOracle::Accelerations DenseOracle::solve() const {
     const Index at = 6 * static_cast<Index>(i);
     WJ.middleRows(at, 3) = root * c.Jw;
     WJ.middleRows(at + 3, 3) = std::sqrt(mass) * c.Jp;
-    g += c.Jw.transpose() * (torque[i] - c.w.cross(I * c.w) - I * c.aw);
-    g += c.Jp.transpose() * (force[i] + mass * (gravity - c.ap));
+    const Real3 moment = torque[i] - c.w.cross(I * c.w) - I * c.aw, push = force[i] + mass * (gravity - c.ap);
+    g += c.Jw.transpose() * moment;
+    g += c.Jp.transpose() * push;
+    result.loads += c.Jw.cwiseAbs().transpose() * moment.cwiseAbs() + c.Jp.cwiseAbs().transpose() * push.cwiseAbs();
     Real size = mass > 0 ? std::sqrt(I.trace() / (2 * mass)) : Real(0);
     const auto reach = [&](const FrameSpec& frame) {
       if (frame.body == body.name) size = std::max(size, Real((frame.at - body.com).norm()));

@@ -64,8 +64,10 @@ class DenseOracle {
     Real contradiction = 0;       // what dependent rows ask of vdot in vain, likewise
     Real scale = 0;               // the largest acceleration of the mechanism, of gravity and centripetal ones too
     std::vector<Real> size;       // by body: a length that turns its angular acceleration into one of points
+    RealVector loads;             // by velocity: the sizes of all that is added up to its generalized force
   };
-  Accelerations solve() const;
+  /// With these generalized forces beside those of the mechanism.
+  Accelerations solve(const RealVector& more = {}) const;
 
  private:
   struct Term;

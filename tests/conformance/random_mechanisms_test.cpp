@@ -1,11 +1,19 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 #include "tests/attack/judge.h"
 #include "tests/attack/random_mechanism.h"
+#include "tests/support/random_block.h"
 #include "tests/support/tries.h"
 
 namespace linkwork {
 namespace {
+
+using test::RandomNumbers;
+using test::text;
+using test::V3;
 
 constexpr std::uint64_t kFirstSeed = 1;
 constexpr int kMechanisms = test::tries(300);
@@ -75,6 +83,60 @@ TEST(RandomMechanism, IsTheSameForASeedAndReadBackFromItsText) {
     const Spec spec = test::random_mechanism(seed);
     EXPECT_EQ(test::to_toml(spec), test::to_toml(test::random_mechanism(seed)));
     EXPECT_NE(test::to_toml(spec), test::to_toml(test::random_mechanism(seed + 1)));
+  }
+}
+
+/// A light body that swings on a pin of a heavy one, which is held, and which the tree carries over the light one from far away:
+/// the weight of the heavy body, of which the swing feels nothing, is nearly all of the forces on joints.
+Spec carried_weight(RandomNumbers& r) {
+  const V3 axis = r.direction(), far = r(5.0, 20.0) * r.direction(), arm = r(0.02, 0.05) * r.direction();
+  const double heavy = std::pow(10.0, r(2.5, 3.5)), light = std::pow(10.0, r(-2.5, -1.6)),
+               inertia = 0.3 * light * arm.squaredNorm();
+  return test::spec_of(fmt::format(R"toml(
+[settings]
+gravity = {}
+[[body]]
+name = "light"
+mass = {}
+com = {}
+inertia = [{}, {}, {}]
+[[body]]
+name = "heavy"
+mass = {}
+inertia = [1, 1, 1]
+[[joint]]
+name = "slides"
+type = "planar"
+parent = {{ body = "ground", at = {} }}
+child = {{ body = "light", at = {} }}
+axis = {}
+[[joint]]
+name = "pin"
+type = "revolute"
+parent = {{ body = "light" }}
+child = {{ body = "heavy" }}
+axis = {}
+[[closure]]
+name = "held"
+type = "weld"
+a = {{ body = "ground" }}
+b = {{ body = "heavy" }}
+)toml",
+                                   text(9.81 * r.direction()), light, text(arm), inertia, 1.1 * inertia, 1.2 * inertia, heavy,
+                                   text(far), text(far), text(axis), text(axis)));
+}
+
+TEST(Judge, AsksForNoDigitsThatLoadsTakeWhichTheMotionDoesNotFeel) {
+  RandomNumbers r(31);
+  for (int trial = 0; trial < 16; ++trial) {
+    const test::Judgement judgement = test::judge(carried_weight(r), {"TA", "FA", "CE", "auto"});
+    EXPECT_EQ(judgement.left_out, "");
+    EXPECT_EQ(judgement.dof, 1);
+    for (const test::Verdict& verdict : judgement.verdicts) {
+      EXPECT_EQ(verdict.kind, test::Verdict::Kind::kRight)
+          << trial << ' ' << verdict.mode << ' ' << verdict.error << verdict.words;
+      EXPECT_LT(verdict.error, 1e-5) << trial << ' ' << verdict.mode;
+    }
   }
 }
 
