@@ -10,7 +10,7 @@ Markdown stays what any viewer of Markdown shows. What only the site can do stan
     <!-- navigation -->                                     the tables of contents, in index.md
 
 Links to files of the repository become pages that show them; keys such as [Khan2006] become links to the references; a block of code
-with title="NAME" gets the name as its caption.
+with title="NAME", into="MODEL" or from="FILE" (tests/lint/docs_commands.py) gets a caption that says so.
 """
 
 import html
@@ -22,7 +22,8 @@ from pathlib import Path
 import code_map
 
 COMMENT = re.compile(r"^<!-- (picture|film|compare|when|map|navigation)\b:?\s*(.*?)\s*-->$", re.MULTILINE | re.DOTALL)
-TITLED = re.compile(r'^( *)(```+)(\w+) title="([^"]+)"\n(.*?)^\1\2 *$', re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r'^( *)(```+)(\w+) (title|into|from)="([^"]+)"\n(.*?)^\1\2 *$', re.MULTILINE | re.DOTALL)
+CAPTIONS = {"title": "", "into": "into ", "from": "from "}
 OUTPUT = re.compile(r"^( *)(```+)text output\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")
 KEY = re.compile(r"(?<![\w\]!\\])\[([A-Z][A-Za-z]+(?:\d{4})?[a-z]?)\](?![(\[])")
@@ -69,7 +70,7 @@ class Book:
         self._write_titled(name, text)
         text = COMMENT.sub(lambda found: self._comment(found, name, sections), text)
         text = OUTPUT.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} text\n{f[1]}:class: output\n\n{f[3]}{f[1]}{f[2]}", text)
-        text = TITLED.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} {f[3]}\n{f[1]}:caption: {f[4]}\n\n{f[5]}{f[1]}{f[2]}", text)
+        text = NAMED.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} {f[3]}\n{f[1]}:caption: {CAPTIONS[f[4]]}{f[5]}\n\n{f[6]}{f[1]}{f[2]}", text)
         up = "../" * name.count("/")
         text = outside(CODE, text, lambda piece: KEY.sub(
             lambda f: f"[\\[{f[1]}\\]]({up}made/references.md#{f[1].lower()})" if f[1] in self.keys else f[0], piece))
@@ -81,10 +82,11 @@ class Book:
 
     def _write_titled(self, name, text):
         """The files that a page tells its reader to write, for its pictures."""
-        for found in TITLED.finditer(text):
-            file = self.written / name / found[4]
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(found[5], encoding="utf-8")
+        for found in NAMED.finditer(text):
+            if found[4] == "title":
+                file = self.written / name / found[5]
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(found[6], encoding="utf-8")
 
     def _link(self, found, name, origin):
         text, target = found.groups()

@@ -5,6 +5,7 @@ import json
 import re
 import sys
 import tempfile
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -155,6 +156,42 @@ class Outputs(unittest.TestCase):
         self.assertFalse(same("stopped at t = … s: no answer (…)", "stopped at t = 3.1 s: no host (refused)"))
 
 
+class Blocks(unittest.TestCase):
+    def test_how_a_block_is_tested(self):
+        way = docs_commands.way
+        self.assertEqual(way("toml", 'into="four_bar"'), ("into", "four_bar"))
+        self.assertEqual(way("cpp", 'from="examples/a.cpp"'), ("from", "examples/a.cpp"))
+        self.assertEqual(way("xml", 'title="a.urdf"'), ("title", "a.urdf"))
+        self.assertEqual(way("text", "output"), ("output", ""))
+        for language, info in (("toml", ""), ("cpp", ""), ("text", ""), ("cpp", 'into="four_bar"'), ("text", "outputs"), ("json", 'title="a"'), ("sh", "output")):
+            self.assertIsNone(way(language, info), (language, info))
+
+    def test_a_piece_replaces_what_has_its_name_and_adds_the_rest(self):
+        model = {"linkwork": 1, "parameters": {"a": 1, "b": 2}, "body": [{"name": "x", "mass": 1}, {"name": "y"}]}
+        piece = {"parameters": {"b": 3}, "body": [{"name": "x", "com": [0, 1, 0]}], "force": [{"type": "torque", "active": False}]}
+        self.assertEqual(tomllib.loads(docs_commands.model_text(docs_commands.put_into(model, piece))), {
+            "linkwork": 1, "parameters": {"a": 1, "b": 3}, "body": [{"name": "y"}, {"name": "x", "com": [0, 1, 0]}], "force": [{"type": "torque", "active": False}]})
+
+    def test_model_files_are_written_as_they_were_read(self):
+        for file in sorted((ROOT / "models").glob("*.toml")):
+            model = tomllib.loads(file.read_text(encoding="utf-8"))
+            self.assertEqual(tomllib.loads(docs_commands.model_text(model)), model, file.name)
+
+    def test_code_of_others_is_theirs_word_by_word(self):
+        self.assertEqual(docs_commands.not_in("a  b\n\nc # x", "c a b", "toml"), [])
+        self.assertEqual(docs_commands.not_in("a b\n\nd", "a b c", "cpp"), ["d"])
+
+    def test_names_and_sentences_that_are_not_there(self):
+        self.assertEqual(docs_commands.missing_names("linkwork/   x\n  tree/   y\n  forest/\nTimeLoop::step\n  System::upgrade\n", ROOT), ["forest/", "System::upgrade"])
+        said = [sentence for sentence in docs_commands.sentences(ROOT) if sentence.fullmatch("linkwork: rank 1 (process 2 on a) has died; it had b. c")]
+        self.assertEqual(len(said), 1)
+
+    def test_files_that_nothing_uses(self):
+        block = '```toml title="a.toml"\nx = 1\n```\n'
+        self.assertEqual(len(docs_commands.not_run(block)), 1)
+        self.assertEqual(docs_commands.not_run(block + "```sh\nlinkwork run a.toml\n```\n"), [])
+
+
 class Commands(unittest.TestCase):
     def complaints(self, text):
         return len(docs_commands.not_run(text))
@@ -172,12 +209,11 @@ cmake --build compressor/build
 compressor/build/compressor
 ```
 
-```sh title="later.sh"
-rm -f a
+```text message
+linkwork: stopped at t = 3 s
 ```
 
-```text
-linkwork: stopped at t = 3 s
+```text drawing
 linkwork/    the library
 ```
 
@@ -187,10 +223,10 @@ linkwork/    the library
 """), 0)
 
     def test_lines_of_shell_that_nothing_runs(self):
-        self.assertEqual(self.complaints("```sh\nlinkwork run four_bar\nsudo apt install x\ncd there\n```\n\n  ```bash\n  make\n  ```\n"), 3)
+        self.assertEqual(self.complaints("```sh\nlinkwork run four_bar\nsudo apt install x\ncd there\n```\n\n  ```sh\n  make\n  ```\n"), 3)
 
     def test_commands_where_nothing_runs_them(self):
-        for block in ("```text\n$ ls\n```", "```text\nlinkwork run a\n```", "```text\n  cmake -S . -B build && x\n```", "```text output\nbuild/linkwork list\n```",
+        for block in ("```text drawing\n$ ls\n```", "```text\nlinkwork run a\n```", "```text names\n  cmake -S . -B build && x\n```", "```text output\nbuild/linkwork list\n```",
                       "```shell\nlinkwork run a\n```", "```\nlinkwork run a\n```", "```{code-block} sh\nlinkwork run a\n```", "~~~sh\nlinkwork run a\n~~~",
                       "Do this:\n\n    linkwork run a\n"):
             self.assertTrue(self.complaints(f"# Page\n\n{block}\n"), block)

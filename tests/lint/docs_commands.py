@@ -1,20 +1,29 @@
 #!/usr/bin/env python3
-"""Does what the documentation says: docs_commands.py SOURCE_DIR PROGRAM [PAGE ...].
+"""Does what the documentation says: docs_commands.py SOURCE_DIR PROGRAM [PAGE ...], or docs_commands.py --list SOURCE_DIR.
 
-A page (README.md, docs/**/*.md; by default all of them) is followed from top to bottom in an empty directory with copies of models/ and examples/:
+A page (README.md, docs/**/*.md; by default all of them) is followed from top to bottom in an empty directory with copies of models/ and examples/.
+Every block of code says how it is tested; one that does not is a mistake. --list shows all blocks and what is done with them.
 
-* a block of code with title="NAME" is written to that file;
-* every line of an sh block is run and must exit with 0, or with N where it ends in `# exit N`. It must begin with a program that RUN knows, or
-  with ./dev, and with nothing else: a line that is not run, a block in a language that is not known, and commands in a block that is not sh
-  are mistakes. Lines of Python need the package beside the program, build/python, those with mpirun need that; they are left out otherwise;
-* a page that runs cmake has the program's build installed in $HOME/.local, of a home of its own;
-* a block `text output` is what the sh block before it printed, at least in part: each of its lines must be there. Numbers may differ by 2 %,
-  those of the size of rounding by a factor of 30; lines about wall time are not compared; … stands for anything;
-* a line `linkwork view ...` is run until it tells its address, then interrupted; a line that ends in & runs beside those that follow, until
-  the page ends;
-* subcommands of ./dev must exist; they are not run.
+* A block with title="NAME" is written to that file, which a command or another such file must use.
+* A block `toml into="MODEL"` is put into a copy of that model, a file of the page or a ready model: it replaces what has the same name and adds
+  the rest. The result must pass `linkwork check` and a short `linkwork run`.
+* A block with from="FILE" stands in that file of the repository, paragraph by paragraph, but for blanks (and comments in TOML). The file is one
+  that tests run.
+* Blocks `python` of a page are one program.
+* Every line of an sh block is run and must exit with 0, or with N where it ends in `# exit N`. It must begin with a program that RUN knows, or
+  with ./dev, and with nothing else. Commands in a block that is not sh are mistakes. Subcommands of ./dev must exist; they are not run.
+* A block `text output` is what the block before it printed, at least in part: each of its lines must be there. Numbers may differ by 2 %,
+  those of the size of rounding by a factor of 30; lines about wall time are not compared; … stands for anything.
+* Lines of a block `text message` are sentences of the program that no command of a page can provoke: they fit a text in its sources.
+* Folders and functions at the beginning of lines of a block `text names` are there.
+* A block `text drawing` is a sketch. There is nothing to test.
+
+What needs the Python package (build/python, beside the program) or mpirun is left out where it is missing. A page that runs cmake has the
+program's build installed in $HOME/.local, of a home of its own. A line `linkwork view ...` is run until it tells its address, then interrupted;
+a line that ends in & runs beside those that follow, until the page ends.
 """
 
+import json
 import os
 import re
 import shutil
@@ -22,13 +31,15 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
+import tomllib
 from pathlib import Path
 
 BLOCK = re.compile(r"^[ \t]*```(\S*)[ \t]*([^\n]*)\n(.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
-TITLE = re.compile(r'title="([\w./-]+)"')
-SHELL = ("sh", "bash", "console")
-LANGUAGES = (*SHELL, "cmake", "cpp", "python", "text", "toml", "xml", "yaml")
+WAY = re.compile(r'(title|into|from)="([\w./-]+)"')
+LANGUAGES = ("sh", "cmake", "cpp", "python", "text", "toml", "xml", "yaml")
+TESTED = ("examples/", "models/", "studies/", "docs/tutorials/")  # files that tests run
 RUN = re.compile(r"(?:\w+=\S* +)*(?:mpirun .*?)?((?:(?:\./)?build/)?linkwork|(?:/usr/bin/)?python3|cmake|mkdir|cp|\w+/build/\w+)(?:\s|$)")
 DEV = re.compile(r"\./dev(?:\s+([\w-]+))?")
 COMMAND = re.compile(rf"(?:\$ |{RUN.pattern}|\./dev |(?:sudo|apt|apt-get|pip|pip3|git|export|cd|bash|sh|make|ctest|conda) )")
@@ -50,23 +61,106 @@ def commands(block):
             yield command
 
 
-def not_run(text):
-    """What a page shows in a way that nothing here runs: a list of sentences."""
-    found = []
+def way(language, info):
+    """How a block is tested and what that needs, (way, argument), or None."""
+    info = info.strip()
+    if language in LANGUAGES and (named := WAY.fullmatch(info)):
+        return named.groups() if language == "toml" or named[1] != "into" else None
+    if not info and language in ("sh", "python"):
+        return language, ""
+    return (info, "") if language == "text" and info in ("output", "message", "names", "drawing") else None
+
+
+def blocks(text):
+    """The blocks of a page: (way or None, language and info, text)."""
     for language, info, block in BLOCK.findall(text):
-        if language not in LANGUAGES:
-            found.append(f"a block in the language '{language}' is not known: take one of {', '.join(LANGUAGES)}")
-        elif TITLE.search(info):
-            continue
-        elif language in SHELL:
+        yield way(language, info), f"{language} {info}".strip(), block
+
+
+def not_run(text):
+    """What a page shows in a way that nothing here tests: a list of sentences."""
+    found = []
+    for kind, words, block in blocks(text):
+        if kind is None:
+            found.append(f"nothing tests this block '{words}'; expected one of {', '.join(LANGUAGES)}, with title, into or from, or as it says "
+                         f"at the top of docs_commands.py:\n{block}")
+        elif kind[0] == "sh":
             found += [f"no test runs this line: {command}" for command in commands(block) if not DEV.match(command) and not RUN.match(command)]
-        elif language == "text":
+        elif words.startswith("text"):
             found += [f"a command in a block that no test runs; write it in a block sh: {line.strip()}" for line in block.splitlines()
                       if COMMAND.match(line.strip())]
+    written = {kind[1]: block for kind, _, block in blocks(text) if kind and kind[0] == "title"}
+    users = [(None, block) for kind, _, block in blocks(text) if kind and kind[0] in ("sh", "python")] + list(written.items())
+    for name in written:
+        path = Path(name)
+        words = "|".join(map(re.escape, filter(None, (path.name, path.stem, str(path.parent).strip(".")))))
+        if not any(re.search(rf"(?<!\w)(?:{words})(?!\w)", block) for user, block in users if user != name):
+            found.append(f"nothing uses the file {name}")
     rest = BLOCK.sub("", text)
     found += [f"commands belong into a block ```sh: {line.strip()}" for line in re.findall(r"^(?:~~~.*|(?: {4}|\t)\s*\S.*)$", rest, re.MULTILINE)
               if line.startswith("~~~") or COMMAND.match(line.strip())]
     return found
+
+
+def put_into(model, piece):
+    """A model with a piece of another put into it, both as read: tables of the same name are replaced."""
+    for key, value in piece.items():
+        if isinstance(value, list):
+            names = {table["name"] for table in value if "name" in table}
+            model[key] = [table for table in model.get(key, []) if table.get("name") not in names] + value
+        elif isinstance(value, dict):
+            model[key] = {**model.get(key, {}), **value}
+        else:
+            model[key] = value
+    return model
+
+
+def as_toml(value):
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key)} = {as_toml(part)}" for key, part in value.items()) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(as_toml, value)) + "]"
+    return str(value).lower() if isinstance(value, bool) else json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def model_text(model):
+    """A model file, a line for each key."""
+    lines = [f"{key} = {as_toml(value)}" for key, value in model.items() if not isinstance(value, (dict, list))]
+    for key, value in model.items():
+        for table in value if isinstance(value, list) else [value] if isinstance(value, dict) else []:
+            lines += [f"[[{key}]]" if isinstance(value, list) else f"[{key}]", *(f"{json.dumps(name)} = {as_toml(part)}" for name, part in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def not_in(block, source, language):
+    """Paragraphs of a block that do not stand in a text, but for blanks and comments of TOML."""
+    def bare(text):
+        return re.sub(r"\s+", "", re.sub(r"#.*", "", text) if language == "toml" else text)
+
+    return [piece for piece in re.split(r"\n\s*\n", block) if bare(piece) not in bare(source)]
+
+
+def sentences(root):
+    """Texts of the program, as patterns: what is filled in may be anything."""
+    for path in [*(root / "apps").rglob("*.cpp"), *(root / "linkwork").rglob("*.cpp")]:
+        for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', re.sub(r'(?<!\\)"\s*\n\s*"', "", path.read_text(encoding="utf-8"))):
+            if len(re.sub(r"\{[^}]*\}", "", text)) > 20:
+                yield re.compile(".+".join(map(re.escape, re.split(r"\{[^}]*\}", text.replace("\\n", "").replace('\\"', '"')))))
+
+
+def missing_names(block, root):
+    """Folders and functions at the beginning of lines that are not there. A folder may be indented below another."""
+    code = "\n".join(path.read_text(encoding="utf-8") for path in (root / "linkwork").rglob("*.[hc]*"))
+    above, missing = [], []
+    for indent, name in re.findall(r"^( *)([\w/:]+)", block, re.MULTILINE):
+        if name.endswith("/"):
+            above = [part for part in above if part[0] < len(indent)] + [(len(indent), name)]
+            if not (root / "".join(part for _, part in above)).is_dir():
+                missing.append(name)
+        elif "::" in name and not (re.search(rf"\b{name.replace('::', '(?:::|::.*::)')}\b|\b{name.split('::')[1]}\(", code) and
+                                   re.search(rf"\b(?:class|struct) {name.split('::')[0]}\b", code)):
+            missing.append(name)
+    return missing
 
 
 def dev_subcommands(root):
@@ -111,7 +205,7 @@ class Page:
         (work / "build").mkdir()
         for name in ("linkwork", "python"):
             (work / "build" / name).symlink_to(self.build / name)
-        shell = [command for language, _, text in BLOCK.findall(self.text) if language in SHELL for command in commands(text)]
+        shell = [command for kind, _, text in blocks(self.text) if kind == ("sh", "") for command in commands(text)]
         if any(command.startswith("cmake ") for command in shell):
             self.environment["HOME"] = str(work / "home")
             subprocess.run(["cmake", "--install", self.build, "--prefix", work / "home/.local"], stdout=subprocess.DEVNULL, check=True)
@@ -119,17 +213,33 @@ class Page:
     def follow(self, work):
         for sentence in not_run(self.text):
             self._complain(sentence)
-        for language, info, text in BLOCK.findall(self.text):
-            title = TITLE.search(info)
-            if title:
-                (work / title[1]).parent.mkdir(parents=True, exist_ok=True)
-                (work / title[1]).write_text(text, encoding="utf-8")
-            elif language in SHELL:
+        program = ""
+        for kind, words, text in blocks(self.text):
+            what, argument = kind or (None, "")
+            if what == "title":
+                (work / argument).parent.mkdir(parents=True, exist_ok=True)
+                (work / argument).write_text(text, encoding="utf-8")
+            elif what == "into":
+                self._put_into(argument, text, work)
+            elif what == "from":
+                self._stands_in(argument, text, words.split()[0])
+            elif what == "python":
+                program += textwrap.dedent(text) + "\n"
+            elif what == "sh":
                 self.printed = ""
                 for command in commands(text):
                     self._command(command, work)
-            elif language == "text" and info.strip() == "output":
+            elif what == "output":
                 self._compare(text)
+            elif what == "message":
+                self._say(text)
+            elif what == "names":
+                self.checked += 1
+                for name in missing_names(text, self.root):
+                    self._complain(f"there is no {name}")
+        if program:
+            (work / "of_the_page.py").write_text(program, encoding="utf-8")
+            self._command("python3 -W error::DeprecationWarning of_the_page.py", work)
         for process in self.beside:
             process.kill()
             process.wait()
@@ -171,6 +281,33 @@ class Page:
             if done.returncode != int(expected[1] if expected else 0):
                 self._complain(f"{command}\n  exit code {done.returncode}\n{done.stdout}")
 
+    def _put_into(self, name, text, work):
+        base = next((file for file in (work / name, work / "models" / f"{name}.toml") if file.is_file()), None)
+        if base is None:
+            self._complain(f"into=\"{name}\" is no file of the page and no ready model")
+            return
+        made = base.with_name("put_into.toml")  # beside it: both may name other files
+        made.write_text(model_text(put_into(tomllib.loads(base.read_text(encoding="utf-8")), tomllib.loads(text))), encoding="utf-8")
+        self.printed = ""
+        self._command(f"linkwork check {made.relative_to(work)}", work)
+        self._command(f"linkwork run {made.relative_to(work)} --end 0.01 --no-report --quiet --out put_into", work)
+
+    def _stands_in(self, name, text, language):
+        self.checked += 1
+        file = self.root / name
+        if not name.startswith(TESTED) or not file.is_file():
+            self._complain(f"from=\"{name}\" is no file below {', '.join(TESTED)}")
+            return
+        for piece in not_in(text, file.read_text(encoding="utf-8"), language):
+            self._complain(f"this does not stand in {name}:\n{piece}")
+
+    def _say(self, text):
+        self.checked += 1
+        known = list(sentences(self.root))
+        for line in text.splitlines():
+            if line.strip() and not any(sentence.fullmatch(line.strip()) for sentence in known):
+                self._complain(f"the program does not say: {line.strip()}")
+
     def _compare(self, text):
         self.checked += 1
         printed = self.printed.splitlines()
@@ -179,7 +316,20 @@ class Page:
                 self._complain(f"this is not what is printed:\n  {line.strip()}\nbut\n{self.printed}")
 
 
+def show(root):
+    """Every block of every page, and how it is tested."""
+    for page in pages_of(root):
+        text = page.read_text(encoding="utf-8")
+        for found in BLOCK.finditer(text):
+            language, info, _ = found.groups()
+            kind = way(language, info)
+            print(f"{page.relative_to(root)}:{text.count(chr(10), 0, found.start()) + 1}: {language} {' '.join(filter(None, kind)) if kind else 'NOT TESTED ' + info}")
+
+
 def main():
+    if sys.argv[1] == "--list":
+        show(Path(sys.argv[2]).resolve())
+        return
     root, program = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     pages = [root / name for name in sys.argv[3:]] or pages_of(root)
     known = dev_subcommands(root)

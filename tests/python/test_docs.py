@@ -1,4 +1,4 @@
-"""Examples of docstrings, pages and programs work, and the stubs say what is there."""
+"""Examples of docstrings and programs work, and the stubs say what is there."""
 
 import ast
 import doctest
@@ -39,20 +39,6 @@ def test_there_are_docstrings():
     assert len(TESTED) >= 15
     silent = [name for name, thing in documented() if not inspect.getdoc(thing) and callable(thing)]
     assert silent == []
-
-
-def python_blocks(page):
-    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-
-
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
-def test_code_of_pages_runs(page, source, tmp_path):
-    blocks = python_blocks(source / page)
-    assert blocks
-    program = "import matplotlib\nmatplotlib.use('Agg')\n" + "\n".join(blocks)
-    done = subprocess.run([sys.executable, "-W", "error::DeprecationWarning", "-c", program], cwd=tmp_path, env=dict(os.environ),
-                          capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
 
 
 EXAMPLES = {
