@@ -78,7 +78,7 @@ def film_of(program, name, choices, end):
 
 
 def card(name, story, picture):
-    return (f'<a class="card" href="models/{name}.html"><img src="../{picture}" alt="{html.escape(name)} in motion" loading="lazy">'
+    return (f'<a class="card" href="models/{name}.html">{pages.image(f"../{picture}", f"{name} in motion")}'
             f'<span class="text"><span class="name">{name}</span>{html.escape(story.title)}<code>linkwork run {name}</code></span></a>')
 
 

@@ -20,6 +20,7 @@ import shlex
 from pathlib import Path
 
 import code_map
+from program import dark
 
 COMMENT = re.compile(r"^<!-- (picture|film|compare|when|map|navigation)\b:?\s*(.*?)\s*-->$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r'^( *)(```+)(\w+) (title|into|from)="([^"]+)"\n(.*?)^\1\2 *$', re.MULTILINE | re.DOTALL)
@@ -49,11 +50,16 @@ def outside(code, text, change):
     return "".join([*pieces, change(text[end:])])
 
 
+def image(picture, words):
+    """Raw, so that the picture is loaded when it is looked at, and lies in one place of the site. The page shows it light or dark, as it is itself."""
+    plain = html.escape(words.replace("`", ""))
+    return "".join(f'<img class="{scheme}" src="{file}" alt="{plain}" loading="lazy">'
+                   for scheme, file in (("for-light", picture), ("for-dark", dark(picture))))
+
+
 def figure(picture, caption):
-    """Raw, so that the picture is loaded when it is looked at, and lies in one place of the site."""
-    plain = html.escape(caption.replace("`", ""))
     shown = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(caption))
-    return f'<figure><img src="{picture}" alt="{plain}" loading="lazy"><figcaption>{shown}</figcaption></figure>'
+    return f'<figure>{image(picture, caption)}<figcaption>{shown}</figcaption></figure>'
 
 
 def number(value, digits=2):

@@ -15,6 +15,12 @@ from pathlib import Path
 BLANK_GIF = bytes.fromhex("47494638396101000100800000ffffff00000021f90401000000002c00000000010001000002024401003b")
 
 
+def dark(picture):
+    """The file with the same picture on a dark ground."""
+    stem, ending = os.path.splitext(picture)
+    return f"{stem}-dark{ending}"
+
+
 class Program:
     """Pictures are asked for by a command, without '-o FILE', and known by a hash of it, the program and the models."""
 
@@ -64,16 +70,21 @@ class Program:
             self.drawn += 1
         shutil.copy(self.kept / name, self.folder / name)
 
+    def _light_and_dark(self, name, draw):
+        """The file's name; its twin on a dark ground has the name that `dark` gives."""
+        self._later(dark(name), lambda file, work: draw(file, work, "--dark"))
+        return self._later(name, draw)
+
     def picture(self, model, *options, ending=".svg"):
-        return self._later(self._file(("picture", model, options), ending),
-                           lambda file, work: self.run("picture", model, *options, "-o", file))
+        return self._light_and_dark(self._file(("picture", model, options), ending),
+                                    lambda file, work, *scheme: self.run("picture", model, *options, *scheme, "-o", file))
 
     def film(self, model, run_options=(), film_options=(), size="480x360", rate=12):
         """A film of a run, slowed down or sped up as the options say."""
-        def draw(file, work):
+        def draw(file, work, *scheme):
             self.run("run", model, *run_options, "--quiet", "--no-report", "--out", work / "run")
-            self.run("animate", work / "run", "--size", size, "--rate", str(rate), *film_options, "--quiet", "-o", file)
-        return self._later(self._file(("film", model, run_options, film_options, size, rate), ".gif"), draw)
+            self.run("animate", work / "run", "--size", size, "--rate", str(rate), *film_options, *scheme, "--quiet", "-o", file)
+        return self._light_and_dark(self._file(("film", model, run_options, film_options, size, rate), ".gif"), draw)
 
     def compare(self, model, *options):
         """The rows of 'linkwork compare', as JSON."""

@@ -51,7 +51,8 @@ class Pages(unittest.TestCase):
     def test_films_are_run_with_the_options_of_the_run_and_drawn_with_those_of_the_film(self):
         text, drawer, _ = self.made("<!-- film: gripper --end 2 --speed 0.5 --size 100x80 | It `grips` -->")
         self.assertEqual(drawer.asked, [("gripper", ("--end", "2"), ("--speed", "0.5"), "100x80", "12")])
-        self.assertIn('src="../pictures/film.gif"', text)
+        self.assertIn('class="for-light" src="../pictures/film.gif"', text)
+        self.assertIn('class="for-dark" src="../pictures/film-dark.gif"', text)
         self.assertIn("It <code>grips</code>", text)
 
     def test_films_of_files_that_the_reader_writes(self):
