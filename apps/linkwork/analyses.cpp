@@ -227,9 +227,9 @@ Command equilibrium_command(CLI::App& program) {
   const auto options = std::make_shared<AnalysisOptions>();
   CLI::App* const app = options->add_to(
       program, "equilibrium", "Finds where a model can rest, near its start.",
-      R"(Forces along all motions that the constraints leave free vanish there. Says whether it is stable. Contacts and dry friction
-hold as they do where the motion comes to rest. Writes equilibrium.json: positions, reactions of all joints, efforts of all forces.
-Without one near the start the exit code is 1, with the reason.
+      R"(At an equilibrium no force acts along a motion that the constraints leave free. The command also says whether it is stable. Contacts
+and dry friction hold as they do where the motion comes to rest. Writes equilibrium.json: positions, reactions of all joints, efforts
+of all forces. If there is no equilibrium near the start, it says why, and the exit code is 1.
 
 Examples:
   linkwork equilibrium measured_car
@@ -242,7 +242,7 @@ Command linearize_command(CLI::App& program) {
   CLI::App* const app = options->add_to(
       program, "linearize", "Gives the linear model of small motions about a state.",
       R"(xdot = A x + B u, y = C x + D u. States x are independent coordinates and velocities, then those of the model's [[state]]; inputs u are
-its [[input]], outputs y its sensors. Constraints leave no eigenvalues of their own. Writes linearization.json.
+its [[input]], outputs y its sensors. Constraints add no eigenvalues of their own. Writes linearization.json.
 
 Examples:
   linkwork linearize pid_arm --at equilibrium
@@ -255,9 +255,9 @@ Command modes_command(CLI::App& program) {
   const auto options = std::make_shared<AnalysisOptions>();
   CLI::App* const app = options->add_to(
       program, "modes", "Finds the natural vibrations of a model, with their shapes.",
-      R"(About its equilibrium, or another state. Writes modes.json: frequencies, damping ratios and shapes, ascending; and
-modes.html, a page that moves them. Motions without stiffness have the frequency 0. Of models with more than 200 degrees of freedom
-these are the 20 lowest, or as many as --count says.
+      R"(These are small vibrations about the equilibrium, or about the state of --at. Writes modes.json: frequencies, damping ratios and
+shapes, from the lowest frequency up; and modes.html, a page that moves them. Motions without stiffness have the frequency 0. Models
+with more than 200 degrees of freedom get the 20 lowest modes, or as many as --count says.
 
 Examples:
   linkwork modes measured_car

@@ -33,8 +33,8 @@ matter. Every motion must be driven ([[closure]] with type = "drive", or others 
 positions that close the loops. Redundant constraints are allowed; those that contradict one another are named, and so are
 motions that no drive determines, and singular positions on the way.
 
-Writes the files of 'linkwork run'. trajectory.csv has the same columns without lambda, force, torque, effort, load and power: of forces
-nothing is known.
+Writes the files of 'linkwork run'. trajectory.csv has the same columns without lambda, force, torque, effort, load and power,
+since no forces are computed.
 
 Examples:
   linkwork kinematics four_bar_driven

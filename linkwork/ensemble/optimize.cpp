@@ -43,7 +43,7 @@ Optimum::Parameter parse_bounds(const std::string& text, const EnsembleModel& mo
 void check_request(const OptimizeRequest& request) {
   const int goals = (request.minimize.empty() ? 0 : 1) + (request.maximize.empty() ? 0 : 1) + (request.fit.empty() ? 0 : 1);
   if (goals != 1)
-    throw InputError({}, goals == 0 ? "it is not said what is wanted" : "only one thing can be wanted at a time",
+    throw InputError({}, goals == 0 ? "there is nothing to optimize" : "only one thing can be optimized at a time",
                      "one of --minimize MEASURE, --maximize MEASURE and --fit FILE.csv");
   if (request.over.empty()) throw InputError({"--over", 0, 0}, "there is nothing to change", kOverForm);
   if (request.evaluations < 1)

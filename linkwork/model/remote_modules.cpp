@@ -24,11 +24,11 @@ void refuse_remote_modules(const Spec& spec) {
   if (remote == nullptr) return;
   for (const RemoteModuleSpec& module : remote->modules)
     if (std::ranges::find(spec.modules, module.name, &ModuleSpec::name) != spec.modules.end())
-      throw InputError(module.place,
-                       fmt::format("the module '{}' is computed by {}, and the model is wanted in one piece", module.name,
-                                   module.fmu ? "an FMU" : "another host"),
-                       module.fmu ? "a glue, and a model whose modules can be solved apart"
-                                  : "a model all of which is here; 'linkwork run' asks other hosts");
+      throw InputError(
+          module.place,
+          fmt::format("the equations of module '{}' are not here, since it {}, and this needs the model in one piece",
+                      module.name, module.fmu ? "is an FMU" : "is on another host"),
+          "a model file in its place, or 'linkwork run' with a glue and modules that can be solved apart");
 }
 
 void parse_remote(const std::string& url, const Place& place, RemoteModuleSpec& module) {

@@ -100,7 +100,7 @@ def tests():
     run("run", model(port), "--end", END, "--no-report", "--out", "there", env=env, words="round trips to other hosts")
     same_bytes("there", "another process")
     run("run", "remote.toml", code=2, words="LINKWORK_CERT")
-    run("check", "remote.toml", code=2, words="the module 'right' is computed by another host", env=env)
+    run("check", "remote.toml", code=2, words="the equations of module 'right' are not here, since it is on another host", env=env)
     run("run", "remote.toml", "--glue", "projection", code=2, words="which not every module shows: right", env=env)
     run("run", model(port, part="four_bar_rihgt"), code=2, words="did you mean 'four_bar_right'", env=env)
     for name, options in [("adaptive", ("--integrator", "dopri45", "--end", 1)), ("springs", ("--glue", "compliance:stiffness=1e5", "--end", "0.5"))]:

@@ -37,7 +37,7 @@ expect 1 'stopped after' "$LINKWORK" optimize four_bar --minimize 'rms(v.theta)'
 expect 1 'the model does not run as it is' "$LINKWORK" optimize four_bar --minimize 'max(q.theta)' --over l1=8:9 --end 0.1
 
 bad() { expect 2 "$1" "$LINKWORK" optimize four_bar "${@:2}"; }
-bad 'it is not said what is wanted' --over torque=0:1
+bad 'there is nothing to optimize' --over torque=0:1
 bad 'there is nothing to change' --minimize 'max(q.theta)'
 bad 'NAME=LOW:HIGH' --minimize 'max(q.theta)' --over torque
 bad "did you mean 'torque'?" --minimize 'max(q.theta)' --over torqe=0:1

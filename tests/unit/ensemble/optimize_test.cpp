@@ -166,7 +166,7 @@ TEST(Optimize, RefusesWhatMakesNoSense) {
     return "taken";
   };
   const DataFile data("refused");
-  EXPECT_THAT(refusal({.over = {"k=1:2"}}), HasSubstr("it is not said what is wanted"));
+  EXPECT_THAT(refusal({.over = {"k=1:2"}}), HasSubstr("there is nothing to optimize"));
   EXPECT_THAT(refusal({.over = {"k=1:2"}, .minimize = "max(q.x)", .maximize = "max(q.x)"}), HasSubstr("only one"));
   EXPECT_THAT(refusal({.minimize = "max(q.x)"}), HasSubstr("nothing to change"));
   EXPECT_THAT(refusal({.over = {"k=2:1"}, .minimize = "max(q.x)"}), HasSubstr("2 is not below 1"));

@@ -306,7 +306,8 @@ TEST(RemoteModules, AreRefusedInWords) {
   empty.parts = served_model(part("four_bar_left"));
   EXPECT_THAT(message(four_bar("integrator=rk4", {"right"}), empty), HasSubstr("unknown part 'four_bar_right'"));
   EXPECT_THAT(message(four_bar("glue=projection", {"right"}), host), HasSubstr("which not every module shows: right"));
-  EXPECT_THAT(message(four_bar("glue=none", {"right"}), host), HasSubstr("the module 'right' is computed by another host"));
+  EXPECT_THAT(message(four_bar("glue=none", {"right"}), host),
+              HasSubstr("the equations of module 'right' are not here, since it is on another host"));
   EXPECT_THAT(message(four_bar("integrator=ida", {"right"}), host), HasSubstr("'ida'"));
   for (const char* const name : {"cvode-bdf", "arkode"})
     EXPECT_THAT(message(four_bar(std::string("integrator=") + name, {"right"}), host),
