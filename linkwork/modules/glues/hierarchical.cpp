@@ -68,9 +68,9 @@ GlueEntry hierarchical_glue() {
            "Kasper",
            {{"nesting", 1.0, "1: groups as the model nests its modules, 0: by balanced partitioning alone", kYesOrNo},
             {"tree", -1.0,
-             "groups that span ranks: 0: all are solved by all ranks, after one exchange, 1: by the ranks that have a part in "
-             "them, which swap what they know level by level, 2, 3, ...: as many levels after each swap, -1: whatever is "
-             "measured to cost least; the motion is the same",
+             "how groups that span ranks are solved. 0: each by all ranks, after one exchange; 1: each by the ranks that have a "
+             "part in it, with messages from level to level; 2, 3, ...: messages every 2, 3, ... levels; -1: in the way that is "
+             "measured to be fastest. The motion is the same",
              whole_numbers(-1.0)}}},
           [](Workshop& workshop, const Options&) { return std::make_unique<HierarchicalGlue>(workshop); },
           {.takes_couplings = true, .needs_own_part_only = true, .exposes = "motion of its ports, their response D and R"}};
