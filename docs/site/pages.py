@@ -25,7 +25,8 @@ from program import dark
 COMMENT = re.compile(r"^<!-- (picture|film|compare|when|map|navigation)\b:?\s*(.*?)\s*-->$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r'^( *)(```+)(\w+) (title|into|from)="([^"]+)"\n(.*?)^\1\2 *$', re.MULTILINE | re.DOTALL)
 CAPTIONS = {"title": "", "into": "into ", "from": "from "}
-OUTPUT = re.compile(r"^( *)(```+)text output\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
+TEXT = re.compile(r"^( *)(```+)text (output|drawing)\n(.*?)^\1\2 *$", re.MULTILINE | re.DOTALL)
+CLASSES = {"output": "output", "drawing": "sketch"}
 LINK = re.compile(r"(?<!!)\[([^\[\]]*(?:\[[^\[\]]*\][^\[\]]*)*)\]\(([^()\s]+)\)")
 KEY = re.compile(r"(?<![\w\]!\\])\[([A-Z][A-Za-z]+(?:\d{4})?[a-z]?)\](?![(\[])")
 BLOCK = re.compile(r"^ *(```+).*?^ *\1`* *$", re.MULTILINE | re.DOTALL)
@@ -75,7 +76,7 @@ class Book:
         """Writes a page. `origin` is its file in the repository, which its links start from."""
         self._write_titled(name, text)
         text = COMMENT.sub(lambda found: self._comment(found, name, sections), text)
-        text = OUTPUT.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} text\n{f[1]}:class: output\n\n{f[3]}{f[1]}{f[2]}", text)
+        text = TEXT.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} text\n{f[1]}:class: {CLASSES[f[3]]}\n\n{f[4]}{f[1]}{f[2]}", text)
         text = NAMED.sub(lambda f: f"{f[1]}{f[2]}{{code-block}} {f[3]}\n{f[1]}:caption: {CAPTIONS[f[4]]}{f[5]}\n\n{f[6]}{f[1]}{f[2]}", text)
         up = "../" * name.count("/")
         text = outside(CODE, text, lambda piece: KEY.sub(
