@@ -127,8 +127,10 @@ def model_text(model):
     """A model file, a line for each key."""
     lines = [f"{key} = {as_toml(value)}" for key, value in model.items() if not isinstance(value, (dict, list))]
     for key, value in model.items():
-        for table in value if isinstance(value, list) else [value] if isinstance(value, dict) else []:
-            lines += [f"[[{key}]]" if isinstance(value, list) else f"[{key}]", *(f"{json.dumps(name)} = {as_toml(part)}" for name, part in table.items())]
+        tables = value if isinstance(value, list) else [value] if isinstance(value, dict) else []
+        heading = f"[[{key}]]" if isinstance(value, list) else f"[{key}]"
+        for table in tables:
+            lines += [heading, *(f"{json.dumps(name)} = {as_toml(part)}" for name, part in table.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -157,9 +159,10 @@ def missing_names(block, root):
             above = [part for part in above if part[0] < len(indent)] + [(len(indent), name)]
             if not (root / "".join(part for _, part in above)).is_dir():
                 missing.append(name)
-        elif "::" in name and not (re.search(rf"\b{name.replace('::', '(?:::|::.*::)')}\b|\b{name.split('::')[1]}\(", code) and
-                                   re.search(rf"\b(?:class|struct) {name.split('::')[0]}\b", code)):
-            missing.append(name)
+        elif "::" in name:
+            owner, function = name.split("::")
+            if not re.search(rf"\b(?:class|struct) {owner}\b", code) or not re.search(rf"\b{function}\(", code):
+                missing.append(name)
     return missing
 
 
