@@ -75,14 +75,18 @@ test("dark where the reader's system is, and where the reader asks for it", asyn
     const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number);
     return (r + g + b) / 3;
   });
+  const films = () => browser.page.locator("figure img:visible").evaluateAll((all) => all.map((film) => film.className).join());
   await browser.page.emulateMedia({ colorScheme: "light" });
   await open("index.html");
   assert.ok((await brightness()) > 200);
+  assert.equal(await films(), "for-light");
   await browser.page.emulateMedia({ colorScheme: "dark" });
   assert.ok((await brightness()) < 60);
+  assert.equal(await films(), "for-dark");
   await browser.page.emulateMedia({ colorScheme: "light" });
   await browser.page.evaluate(() => document.querySelector(".theme-toggle").click());
   assert.ok((await brightness()) < 60);
+  assert.equal(await films(), "for-dark");
   await open("develop/map.html");
   const filter = () => browser.page.locator("article img").evaluate((diagram) => getComputedStyle(diagram).filter);
   assert.match(await filter(), /invert/);
