@@ -18,7 +18,7 @@ void ManifoldProjection::respond(System& system, const VecX<double>& error, bool
   const std::vector<ForceColumns>& groups = positions ? position_rows_.groups(system.terms()) : system.terms().groups;
   loops_.inward_unforced(system.tree(), system.work(), groups, error);
   loops_.outward(system.tree(), system.work(), change_, lambda_);
-  if (!is_met(system, groups, error)) respond_by_geometry(system, error, positions);
+  if (!is_met(system, groups, error) && error.size() <= kMostRowsToRank) respond_by_geometry(system, error, positions);
 }
 
 /// Where masses differ by many decades the mass metric loses rows, and what they ask for.
