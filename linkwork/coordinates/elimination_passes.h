@@ -32,6 +32,7 @@ class EliminationPasses : public EliminationPlan {
   void inward(const T& tree, TreeWork<S>& work, std::span<const C> groups, const VecX<S>& b, std::span<const C> open = {});
   void inward_unforced(const T& tree, TreeWork<S>& work, std::span<const C> groups, const VecX<S>& b,
                        std::span<const C> open = {});
+  void respond_again(const T& tree, TreeWork<S>& work, const VecX<S>& b, VecX<S>& x, VecX<S>& lambda);
   void outward(const T& tree, TreeWork<S>& work, VecX<S>& vdot, VecX<S>& lambda);
   void subtract_rates(const TreeWork<S>& work, std::span<const C> groups, const VecX<S>& vdot, VecX<S>& x,
                       VecX<S>* size = nullptr) const;
@@ -61,6 +62,7 @@ class EliminationPasses : public EliminationPlan {
   void invert(int group);
   template <int kColumns>
   void eliminate_columns(const Group& group, bool planar, NodeWork<S>& node);
+  void push(const Group& group, bool planar, NodeWork<S>& node);
   void recover(int group, const TreeWork<S>& work, VecX<S>& lambda);
   template <int kColumns>
   void recover_columns(const Group& group, const TreeWork<S>& work, S* lambda);

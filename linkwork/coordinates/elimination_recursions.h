@@ -169,6 +169,63 @@ void EliminationPasses<S, T, C>::inward_unforced(const T& tree, TreeWork<S>& wor
   inward(tree, work, groups, b, open);
 }
 
+/// Nothing is pushed inward but from where something has been eliminated.
+template <class S, class T, class C>
+void EliminationPasses<S, T, C>::respond_again(const T& tree, TreeWork<S>& work, const VecX<S>& b, VecX<S>& x, VecX<S>& lambda) {
+  work.u.setZero();
+  S* const numbers = numbers_.data();
+  bool is_pushed = false;
+  for (const Group& group : groups_) {
+    for (int c = 0; c < group.columns; ++c) numbers[group.rhs + c] = b.data()[group.first_row + c];
+    is_pushed |= group.K >= 0;
+  }
+  if (!is_pushed) {  // all meet at the ground
+    for (const int g : order_) push(groups_[at(g)], false, work[0]);
+    return outward(tree, work, x, lambda);
+  }
+  for (NodeWork<S>& node : work.nodes) node.n.setZero(), node.f.setZero();
+  work.tau.setZero();
+  is_pushed = false;
+  for (int i = tree.size() - 1; i >= 0; --i) {
+    const Station& station = stations_[at(i)];
+    for (int k = station.first_eliminated; k < station.last_eliminated; ++k) {
+      const Group& group = groups_[at(order_[at(k)])];
+      push(group, tree.nodes[at(i)].planar, work[i]);
+      is_pushed |= group.K >= 0;
+    }
+    if (i == 0 || !is_pushed) continue;
+    const auto& node = tree.nodes[at(i)];
+    recursions::take_force_inward(tree, work, i);
+    for (int p = station.first_passage; p < station.last_passage; ++p) {
+      const Passage& passage = passages_[at(p)];
+      for (int k = 0; k < velocity_count(node.kind); ++k)
+        for (int c = 0; c < passage.columns; ++c)
+          numbers[passage.rhs + c] -= numbers[passage.y + k * padded(passage.columns) + c] * work.u[node.v + k];
+    }
+  }
+  outward(tree, work, x, lambda);
+}
+
+/// What a group's elimination does to the right-hand sides of groups that reach further, and to the forces on its node.
+template <class S, class T, class C>
+void EliminationPasses<S, T, C>::push(const Group& group, bool planar, NodeWork<S>& node) {
+  const int m = group.columns, stride = padded(m);
+  S* const numbers = numbers_.data();
+  const S *const P = numbers + group.inverse, *const rhs = numbers + group.rhs;
+  for (const Later& later : group.later)
+    for (int r = 0; r < later.columns; ++r)
+      for (int c = 0; c < m; ++c) numbers[later.rhs + r] -= numbers[later.scaled + r * stride + c] * rhs[c];
+  if (group.K < 0) return;
+  for (int c = 0; c < m; ++c) {
+    S force(0.0);
+    for (int l = 0; l < m; ++l) force += P[c * stride + l] * rhs[l];
+    const W K = wrench(group.K, c);
+    node.n.z() -= K.n.z() * force, node.f.x() -= K.f.x() * force, node.f.y() -= K.f.y() * force;
+    if (planar) continue;
+    node.n.x() -= K.n.x() * force, node.n.y() -= K.n.y() * force, node.f.z() -= K.f.z() * force;
+  }
+}
+
 /// How large the diagonal of Lambda would be if the rows' forces had their full lever arms about the joints.
 template <class S, class T, class C>
 void EliminationPasses<S, T, C>::scale_rows(int index, const C& columns) {

@@ -40,9 +40,11 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
   //
   // inward(): the inward pass. Needs positions, velocities, and the bias wrenches in work.n, work.f. The groups hold the rows of
   // A. inward_unforced(): the same for M x = A' lambda, A x = b: no force but the constraints'. Overwrites work.n, work.f,
-  // work.tau. outward(): the outward pass of either. lambda holds the open groups' multipliers behind the others', which it fills
-  // in. subtract_rates(), after outward(): subtracts A vdot from x, by row; size, if given, becomes what of each row's terms
-  // nothing cancels.
+  // work.tau. outward(): the outward pass of either. respond_again(): inward_unforced() and outward() for another b, with the
+  // factors of the last inward pass: the tree must stand where it stood, but for displacements that are of no consequence. Not
+  // for what has compounds, or open groups. lambda holds the open groups' multipliers behind the others', which it fills in.
+  // subtract_rates(), after outward(): subtracts A vdot from x, by row; size, if given, becomes what of each row's terms nothing
+  // cancels.
 
   /// After an inward pass: D and R = -rhs_open of (3), by open group and working column. Of D each pair of columns is told once:
   /// tell_D(a, r, b, c, value), tell_R(a, r, value).

@@ -14,6 +14,7 @@ ManifoldProjection::ManifoldProjection(const Model& model, Metric metric)
       change_(VecX<double>::Zero(model.tree.nv)) {}
 
 void ManifoldProjection::respond(System& system, const VecX<double>& error, bool positions) {
+  moved_ = kFar;
   if (metric_ == Metric::kIdentity) return respond_by_geometry(system, error, positions);
   const std::vector<ForceColumns>& groups = positions ? position_rows_.groups(system.terms()) : system.terms().groups;
   loops_.inward_unforced(system.tree(), system.work(), groups, error);
@@ -75,6 +76,7 @@ void ManifoldProjection::project(System& system, State& state, double good_enoug
 }
 
 void ManifoldProjection::project_position(System& system, State& state, double good_enough) {
+  moved_ = kFar;
   if (lambda_.size() == 0) return;
   constexpr int kMostIterations = 10;
   const bool in_parts = system.is_made_of_parts();
@@ -83,7 +85,8 @@ void ManifoldProjection::project_position(System& system, State& state, double g
   double error = system.model().largest_error(system.terms().phi);
   for (int i = 0; i < kMostIterations && error > good_enough; ++i) {
     const double before = error;
-    correct_position(system, state);
+    const double moved = correct_position(system, state);
+    moved_ = answers_to_rates(system) ? moved : kFar;
     update();
     error = system.model().largest_error(system.terms().phi);
     if (error > 0.5 * before) break;  // rounding, or rows that cannot be met
@@ -91,10 +94,25 @@ void ManifoldProjection::project_position(System& system, State& state, double g
   if (in_parts) system.update_motion(state);
 }
 
+/// With factors of nearby, a part of the change is wrong that is about as small as they are near: so much less than rounding
+/// that bits hardly ever differ.
 void ManifoldProjection::project_velocity(System& system, State& state, double good_enough) {
   if (lambda_.size() == 0) return;
+  constexpr double kNothing = 1e-20;
   const Model& model = system.model();
-  if (model.largest_error(system.terms().rate) > good_enough * model.speed(state.v)) correct_velocity(system, state);
+  const VecX<double>& rate = system.terms().rate;
+  const double error = model.largest_error(rate), speed = model.speed(state.v);
+  if (!(error > good_enough * speed)) return;
+  if (!(moved_ * error <= kNothing * speed)) return correct_velocity(system, state);
+  loops_.respond_again(system.tree(), system.work(), rate, change_, lambda_);
+  state.v -= change_;
+}
+
+/// Whether loops_, factored for positions, is what rates need, and has no row that is weak or depends on others.
+bool ManifoldProjection::answers_to_rates(const System& system) const {
+  constexpr double kWeak = 1e-3;
+  return metric_ == Metric::kMass && position_rows_.velocity_rows().empty() && loops_.rank().weakest > kWeak &&
+         loops_.rank().rank == system.active_rows();
 }
 
 }  // namespace linkwork

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "linkwork/coordinates/loop_elimination.h"
 #include "linkwork/dynamics/position_rows.h"
 #include "linkwork/dynamics/redundancy.h"
@@ -36,6 +38,9 @@ class ManifoldProjection {
   void respond(System& system, const VecX<double>& error, bool positions = false);  // change_ = A+ error
   void respond_by_geometry(System& system, const VecX<double>& error, bool positions);
   bool is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error);
+  bool answers_to_rates(const System& system) const;
+
+  static constexpr double kFar = std::numeric_limits<double>::infinity();
 
   Metric metric_;
   PositionRows position_rows_;
@@ -45,6 +50,7 @@ class ManifoldProjection {
   MatX<double> rows_;
   std::vector<char> dependent_;
   VecX<double> lambda_, change_, error_, missed_;
+  double moved_ = kFar;  // by so much positions differ from those for which loops_ is factored
 };
 
 }  // namespace linkwork

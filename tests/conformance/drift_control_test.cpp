@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "linkwork/coordinates/fully_augmented.h"
 #include "linkwork/formulations/catalog.h"
 #include "linkwork/simulation/simulation.h"
 #include "linkwork/stabilizations/catalog.h"
@@ -146,6 +147,66 @@ TEST(DriftControl, MovesByTheSmallestChangeInItsMetric) {
     system.update(state);
     EXPECT_LT(system.terms().rate.cwiseAbs().maxCoeff(), 1e-14);
   }
+}
+
+VecX<double> answer(LoopElimination& loops, System& system, const VecX<double>& error, bool again) {
+  const Tree& tree = system.tree();
+  VecX<double> change(tree.nv), lambda = VecX<double>::Zero(error.size());
+  if (again) {
+    loops.respond_again(tree, system.work(), error, change, lambda);
+  } else {
+    loops.inward_unforced(tree, system.work(), system.terms().groups, error);
+    loops.outward(tree, system.work(), change, lambda);
+  }
+  VecX<double> all(change.size() + lambda.size());
+  all << change, lambda;
+  return all;
+}
+
+TEST(DriftControl, LoopsOnceFactoredAnswerToOtherErrors) {
+  for (const std::string name : {"four_bar", "n_four_bar", "rover", "stewart", "bricard", "quick_return", "nested_modules"})
+    for (const bool free : {false, true}) {
+      const Model joints = build_model(test::library_spec(name)), bodies = fully_augmented(joints);
+      const Model& model = free ? bodies : joints;
+      std::mt19937 random(75);
+      const State by_joints = test::random_state(joints, test::start_state(joints), random, 0.3);
+      State by_bodies{0.0, VecX<double>(bodies.tree.nq), VecX<double>(bodies.tree.nv), 0.0, {}};
+      System moved(joints);
+      moved.update(by_joints);
+      free_body_state(joints, moved.work(), by_bodies.q.data(), by_bodies.v.data());
+      System system(model);
+      system.update(free ? by_bodies : by_joints);
+      LoopElimination loops = cut_loops(model);
+      const VecX<double> error = test::uniform_vector(random, model.row_count());
+      const VecX<double> expected = answer(loops, system, error, false);
+      answer(loops, system, test::uniform_vector(random, model.row_count()), false);
+      const double equal = free ? 1e-7 : 1e-10;  // free rods, which have no inertia about their axes, lose digits
+      EXPECT_LT(test::relative_difference(answer(loops, system, error, true), expected), equal) << name << free;
+    }
+}
+
+/// With factors of where the positions were before they were corrected, if that is near enough.
+TEST(DriftControl, CorrectsVelocitiesAsWhereThePositionsAre) {
+  for (const std::string name : {"four_bar", "rover", "spatial_four_bar", "nested_modules"})
+    for (const double off : {1e-12, 1e-10, 1e-7, 1e-3}) {
+      const Model model = build_model(test::library_spec(name));
+      std::mt19937 random(76);
+      State state = test::random_consistent_state(model, random);
+      const VecX<double> shift = off * test::uniform_vector(random, model.tree.nv);
+      displace(model.tree, state.q.data(), shift.data());
+      state.v += off * test::uniform_vector(random, model.tree.nv);
+      System system(model);
+      ManifoldProjection projection(model), exact(model);
+      projection.project_position(system, state, 1e-15);
+      State expected = state;
+      System other(model);
+      other.update(expected);
+      exact.correct_velocity(other, expected);
+      projection.project_velocity(system, state, 1e-15);
+      EXPECT_LT((state.v - expected.v).cwiseAbs().maxCoeff(), 1e-15 * (1.0 + model.speed(state.v))) << name << off;
+      system.update(state);
+      EXPECT_LT(model.largest_error(system.terms().rate), 1e-14 * (1.0 + model.speed(state.v))) << name << off;
+    }
 }
 
 /// Without multipliers the accelerations of "compliance" at a consistent state are the free ones; the correction makes them, and
