@@ -39,13 +39,12 @@ fs::path model_path(const std::string& model) {
     if (const auto near = file_like(model))
       throw InputError({}, fmt::format("there is no file '{}'; did you mean '{}'?", model, *near));
   if (!is_bare_name || fs::is_regular_file(model, ignored)) return model;
-  std::vector<std::string> names;
-  for (const ReadyModel& ready : ready_models()) {
-    if (ready.name == model) return ready.file;
-    names.push_back(ready.name);
-  }
+  const fs::path folder = ready_model_folder(), ready = folder / (model + ".toml");
+  if (!folder.empty() && fs::is_regular_file(ready, ignored)) return ready;
   if (fs::exists(model, ignored)) return model;  // reading it will say what is wrong with it
   const std::string what = fmt::format("there is neither a file nor a ready model '{}'", model);
+  std::vector<std::string> names;
+  for (const ReadyModel& known : ready_models()) names.push_back(known.name);
   for (const std::optional<std::string>& near : {file_like(model), nearest_name(model, names)})
     if (near) throw InputError({}, fmt::format("{}; did you mean '{}'?", what, *near));
   throw InputError({}, what, names.empty() ? "a model file" : "a model file, or one of: " + listed(names));

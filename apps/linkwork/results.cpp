@@ -48,17 +48,20 @@ Results::Results(const RunOptions& options, const Spec& spec, std::shared_ptr<co
       folder_(from != nullptr ? ResultFolder(fs::path(options.out.value())) : ResultFolder(options.out, model_->name)),
       checkpoints_(std::move(checkpoints)),
       trajectory_(open_trajectory(columns_, from)),
-      reported_(columns_of_report(columns_, simulation.system().columns(), from == nullptr)),
+      reported_(options.no_report ? std::vector<std::size_t>()
+                                  : columns_of_report(columns_, simulation.system().columns(), from == nullptr)),
       rows_(reported_.size()),
       progress_(options.quiet) {
   folder_.remove(kOutdated);
   const SceneMeshes meshes(spec);
   mesh_notes_ = meshes.notes();
   write_text_file(folder_ / "scene.json", scene_json(spec, *model_, columns_, meshes));
-  std::vector<std::string> reported;
-  for (const std::size_t c : reported_) reported.push_back(simulation.system().columns()[c]);
-  scene_ = scene_json(spec, *model_, reported, meshes);
-  if (from != nullptr) read_trajectory(folder_ / "trajectory.csv", [&](std::span<const double> row) { rows_.add(row); });
+  if (!options_.no_report) {
+    std::vector<std::string> reported;
+    for (const std::size_t c : reported_) reported.push_back(simulation.system().columns()[c]);
+    scene_ = scene_json(spec, *model_, reported, meshes);
+    if (from != nullptr) read_trajectory(folder_ / "trajectory.csv", [&](std::span<const double> row) { rows_.add(row); });
+  }
   if (checkpoints_) checkpoints_->contents.request.out = fs::absolute(folder_.path()).lexically_normal().string();
   if (const std::optional<double> pace = options.pace()) pacing_.emplace(*pace);
 }

@@ -177,7 +177,7 @@ class Writing {
     }
     if (ready.transport.rank() != 0) return observer;
     observer.row = [this](std::span<const double> row) { results_->write(row); };
-    observer.whole_row = [this](std::span<const double> row) { results_->keep_for_report(row); };
+    if (!job_.options.no_report) observer.whole_row = [this](std::span<const double> row) { results_->keep_for_report(row); };
     observer.progress = [this](double t, double end) { results_->show(t, end); };
     if (job_.checkpoints) observer.checkpoint = [this](const SavedRun& saved) { results_->save(saved); };
     results_->start(job_.from != nullptr ? job_.from->run.t : 0.0);

@@ -53,7 +53,9 @@ std::string csv_header(std::span<const std::string> columns) {
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns)
     : file_(file), stream_(nullptr, &std::fclose), extent_{0, 0, kEmptyChecksum} {
   open("wb");
-  buffer_ = csv_header(columns);
+  const std::string header = csv_header(columns);
+  buffer_.assign(header.begin(), header.end());
+  filled_ = buffer_.size();
 }
 
 TrajectoryFile::TrajectoryFile(const std::filesystem::path& file, std::span<const std::string> columns, const Extent& kept)
@@ -82,21 +84,20 @@ void TrajectoryFile::open(const char* mode) {
 }
 
 TrajectoryFile::~TrajectoryFile() {
-  if (stream_) std::fwrite(buffer_.data(), 1, buffer_.size(), stream_.get());
+  if (stream_) std::fwrite(buffer_.data(), 1, filled_, stream_.get());
 }
 
 void TrajectoryFile::write(std::span<const double> row) {
-  const std::size_t before = buffer_.size();
-  buffer_.resize(before + row.size() * (kLongestCsvNumber + 1));
-  char* to = buffer_.data() + before;
+  if (const std::size_t most = filled_ + row.size() * (kLongestCsvNumber + 1); most > buffer_.size()) buffer_.resize(2 * most);
+  char* to = buffer_.data() + filled_;
   for (const double value : row) {
     to = write_csv_number(value, to);
     *to++ = ',';
   }
-  buffer_.resize(static_cast<std::size_t>(to - buffer_.data()));
-  buffer_.back() = '\n';
+  to[-1] = '\n';
+  filled_ = static_cast<std::size_t>(to - buffer_.data());
   ++extent_.rows;
-  if (buffer_.size() >= kBlock || std::chrono::steady_clock::now() - flushed_ > kLongest) flush();
+  if (filled_ >= kBlock || std::chrono::steady_clock::now() - flushed_ > kLongest) flush();
 }
 
 void TrajectoryFile::close() {
@@ -114,11 +115,11 @@ const TrajectoryFile::Extent& TrajectoryFile::sync() {
 }
 
 void TrajectoryFile::flush() {
-  extent_.bytes += buffer_.size();
+  extent_.bytes += filled_;
   flushed_ = std::chrono::steady_clock::now();
-  const std::size_t written = std::fwrite(buffer_.data(), 1, buffer_.size(), stream_.get());
-  const bool all = written == buffer_.size() && std::fflush(stream_.get()) == 0;
-  buffer_.clear();
+  const std::size_t written = std::fwrite(buffer_.data(), 1, filled_, stream_.get());
+  const bool all = written == filled_ && std::fflush(stream_.get()) == 0;
+  filled_ = 0;
   if (!all) throw std::system_error(errno, std::generic_category(), file_.string());
 }
 

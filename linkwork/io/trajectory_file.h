@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace linkwork {
 
@@ -53,8 +54,9 @@ class TrajectoryFile {
 
   std::filesystem::path file_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream_;
-  std::string buffer_;
-  Extent extent_;  // its checksum: as of the last sync(), few of which are ever asked for
+  std::vector<char> buffer_;
+  std::size_t filled_ = 0;  // of it
+  Extent extent_;           // its checksum: as of the last sync(), few of which are ever asked for
   std::uint64_t checked_bytes_ = 0;
   std::chrono::steady_clock::time_point flushed_;
 };
