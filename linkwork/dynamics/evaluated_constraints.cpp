@@ -22,7 +22,6 @@ EvaluatedConstraints::EvaluatedConstraints(const Model& model)
 /// Takes the rows that are not in force out of the terms. Their errors can still be asked for, and those that slide keep their
 /// columns for the friction.
 void EvaluatedConstraints::deactivate_rows() {
-  if (inactive_.empty() && !model_->has_events()) return;
   error_ = terms_.phi;
   error_rate_ = terms_.rate;
   for (std::size_t k = 0; k < model_->frictions.size(); ++k)
@@ -178,7 +177,7 @@ void EvaluatedConstraints::update_motion(const State& state) {
   std::size_t group = model_->frame_closures.size();
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
-  deactivate_rows();
+  if (!inactive_.empty() || model_->has_events()) deactivate_rows();
 }
 
 void EvaluatedConstraints::update_closures(bool with_motion) {
@@ -204,7 +203,7 @@ void EvaluatedConstraints::update_closures(bool with_motion) {
   std::size_t group = model_->frame_closures.size();
   for (const CoordinateClosure& closure : model_->coordinate_closures)
     evaluate_coordinate_closure(closure, terms_.groups[group++]);
-  deactivate_rows();
+  if (!inactive_.empty() || model_->has_events()) deactivate_rows();
 }
 
 void EvaluatedConstraints::set_position_terms(std::size_t i, std::span<const Row> rows) {

@@ -165,7 +165,7 @@ void Recorder::append_reactions(std::vector<double>& out) const {
   for (const bool torque : {false, true}) {
     const auto append = [&](const JointReactions::Reaction& reaction) {
       const Vec3<double>& x = torque ? reaction.torque : reaction.force;
-      out.insert(out.end(), {x.x(), x.y(), x.z()});
+      for (int k = 0; k < 3; ++k) out.push_back(x[k]);
     };
     for (std::size_t j = 0; j < joints().size(); ++j) append(reactions_->joints()[j]);
     auto carried = carried_.begin();

@@ -48,10 +48,15 @@ void for_each_quaternion(const Tree& tree, double* q, Visit&& visit) {
 }  // namespace
 
 void normalize_quaternions(const Tree& tree, double* q) {
+  if (tree.nq == tree.nv) return;
   for_each_quaternion(tree, q, [](const Node&, double* turn) { Eigen::Map<Eigen::Vector4d>(turn).normalize(); });
 }
 
 void displace(const Tree& tree, double* q, const double* dv) {
+  if (tree.nq == tree.nv) {  // no quaternions
+    for (int i = 0; i < tree.nq; ++i) q[i] += dv[i];
+    return;
+  }
   for (const Node& node : tree.nodes) {
     const int simple = node.kind == NodeKind::kSpherical ? 0 : node.kind == NodeKind::kFree ? 3 : velocity_count(node.kind);
     for (int k = 0; k < simple; ++k) q[node.q + k] += dv[node.v + k];
