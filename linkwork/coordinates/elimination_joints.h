@@ -143,55 +143,65 @@ void EliminationPasses<S, T, C>::pass_all(const T& tree, TreeWork<S>& work, std:
   if (nv == 1) return couple(station);
   for (int k = station.first_coupling; k < station.last_coupling; ++k) {
     const Coupling& coupling = couplings_[at(k)];
-    for (int l = 0; l < nv; ++l)
-      recursions::add_outer(coupling.rows, coupling.columns, coupling.first && l == 0,
-                            numbers + coupling.u + l * padded(coupling.rows), numbers + coupling.y + l * padded(coupling.columns),
-                            numbers + coupling.values);
+    const S *const u = numbers + coupling.u, *const y = numbers + coupling.y;
+    if (nv == 6)
+      recursions::add_outers<6>(coupling.rows, coupling.columns, coupling.first, u, y, numbers + coupling.values);
+    else
+      recursions::add_outers<3>(coupling.rows, coupling.columns, coupling.first, u, y, numbers + coupling.values);
   }
 }
 
 /// The same over a spherical or free joint.
 template <class S, class T, class C>
 void EliminationPasses<S, T, C>::pass_block(const T& tree, const TreeWork<S>& work, int i, const Passage& passage) {
+  using recursions::load, recursions::store;
+  using Lanes = recursions::Loaded<S>;
   constexpr int w = recursions::kTogether<S>;
+  using V3 = Vec3<Lanes>;
   const auto& node = tree.nodes[at(i)];
   const BlockWork<S>& block = work.block(i);
-  const int nv = velocity_count(node.kind), stride = padded(passage.columns);
+  const bool floats = node.kind == NodeKind::kFree, goes_on = passage.parent_K >= 0;
+  const int stride = padded(passage.columns);
   S* const numbers = numbers_.data();
   numbers[passage.sums] += block.IA_inverse.template topLeftCorner<3, 3>().trace();
   numbers[passage.sums + 1] += block.IA_inverse.template bottomRightCorner<3, 3>().trace();
-  for (int c = 0; c < passage.columns; ++c) {
-    W K = wrench(passage.K, c);
-    std::array<S, 6> u, y;
-    joint_force(tree, work, i, K.n, K.f, u.data());
-    for (int k = 0; k < nv; ++k) u[at(k)] += numbers[passage.u + k * stride + c];
-    const Eigen::Map<const Vec3<S>> u0(u.data());
-    if (node.kind == NodeKind::kSpherical) {
-      const Vec3<S> x = block.IA_inverse.template topLeftCorner<3, 3>() * u0;
-      Eigen::Map<Vec3<S>>{y.data()} = x;
-      K.f -= work[i].IA.H.transpose() * x;
-      K.n -= u0;
+  const S* K = numbers + passage.K;
+  S* above = numbers + passage.parent_K;
+  S *u = numbers + passage.u, *y = numbers + passage.y, *rhs = numbers + passage.rhs;
+  for (int left = recursions::steps<S>(passage.columns); left > 0; --left) {
+    V3 n(load(K), load(K + w), load(K + 2 * w)), f(load(K + 3 * w), load(K + 4 * w), load(K + 5 * w));
+    const auto seeds = [&](int k) { return V3(load(u + k * stride), load(u + (k + 1) * stride), load(u + (k + 2) * stride)); };
+    std::array<V3, 2> force, answer;  // three coordinates at a time
+    if (floats) {
+      force = {recursions::times(block.Rq, f) + seeds(0), n + seeds(3)};
+      const V3 pushes = recursions::times(block.Rq.transpose(), force[0]);
+      const auto part = [&](int row, int column) { return block.IA_inverse.template block<3, 3>(row, column); };
+      answer = {recursions::times(block.Rq, V3(recursions::times(part(3, 0), force[1]) + recursions::times(part(3, 3), pushes))),
+                recursions::times(part(0, 0), force[1]) + recursions::times(part(0, 3), pushes)};
+      n -= force[1], f -= pushes;
     } else {
-      const Eigen::Map<const Vec3<S>> u1(u.data() + 3);
-      Vec6<S> F;
-      F << u1, block.Rq.transpose() * u0;
-      const Vec6<S> A = block.IA_inverse * F;
-      Eigen::Map<Vec3<S>>{y.data()} = block.Rq * A.template tail<3>();
-      Eigen::Map<Vec3<S>>{y.data() + 3} = A.template head<3>();
-      K.n -= u1;
-      K.f -= F.template tail<3>();
+      force[0] = n + seeds(0);
+      answer[0] = recursions::times(block.IA_inverse.template topLeftCorner<3, 3>(), force[0]);
+      n -= force[0], f -= recursions::times(work[i].IA.H.transpose(), answer[0]);
     }
-    for (int k = 0; k < nv; ++k) {
-      numbers[passage.u + k * stride + c] = u[at(k)], numbers[passage.y + k * stride + c] = y[at(k)];
-      numbers[passage.rhs + c] -= y[at(k)] * work.u[node.v + k];
+    Lanes rest = load(rhs);
+    for (int k = 0; k < velocity_count(node.kind); ++k) {
+      const Lanes &own = force[at(k / 3)][k % 3], &moves = answer[at(k / 3)][k % 3];
+      store(own, u + k * stride), store(moves, y + k * stride);
+      rest -= moves * Lanes(work.u[node.v + k]);
     }
-    if (passage.parent_K < 0) continue;
-    link::wrench_to_parent(tree, work, i, K.n, K.f);
-    S* const above = numbers + passage.parent_K + c / w * (6 * w) + c % w;
-    for (int k = 0; k < 3; ++k) {
-      above[k * w] = passage.first ? K.n[k] : above[k * w] + K.n[k];
-      above[(k + 3) * w] = passage.first ? K.f[k] : above[(k + 3) * w] + K.f[k];
+    store(rest, rhs);
+    if (goes_on) {
+      n = recursions::times(block.R, n), f = recursions::times(block.R, f);
+      const Lanes px(work[i].p.x()), py(work[i].p.y()), pz(work[i].p.z());
+      n.x() += py * f.z() - pz * f.y(), n.y() += pz * f.x() - px * f.z(), n.z() += px * f.y() - py * f.x();
+      for (int k = 0; k < 3; ++k) {
+        S *const to_n = above + k * w, *const to_f = above + (k + 3) * w;
+        store(passage.first ? n[k] : n[k] + load(to_n), to_n);
+        store(passage.first ? f[k] : f[k] + load(to_f), to_f);
+      }
     }
+    K += 6 * w, above += 6 * w, u += w, y += w, rhs += w;
   }
 }
 

@@ -82,6 +82,32 @@ template <class S>
   } while (--rows > 0);
 }
 
+/// The same, of kCount u and y that stand one after the other.
+template <int kCount, class S>
+[[gnu::always_inline]] inline void add_outers(int rows, int columns, bool first, const S* u, const S* y, S* Lambda) {
+  using Lanes = Loaded<S>;
+  constexpr int w = kTogether<S>;
+  const int stride = padded(columns), u_stride = padded(rows), count = steps<S>(columns);
+  for (int k = 0; k < count; ++k) {
+    std::array<Lanes, at(kCount)> own;
+    for (int l = 0; l < kCount; ++l) own[at(l)] = load(y + l * stride + k * w);
+    S* to = Lambda + k * w;
+    for (int r = 0; r < rows; ++r, to += stride) {
+      Lanes sum = Lanes(u[r]) * own[0];
+      if (!first) sum += load(to);
+      for (int l = 1; l < kCount; ++l) sum += Lanes(u[l * u_stride + r]) * own[at(l)];
+      store(sum, to);
+    }
+  }
+}
+
+/// A x, of a matrix that is the same for all columns.
+template <class Matrix, class Lanes>
+[[gnu::always_inline]] inline Vec3<Lanes> times(const Matrix& A, const Vec3<Lanes>& x) {
+  const auto row = [&](int k) { return Lanes(A(k, 0)) * x.x() + Lanes(A(k, 1)) * x.y() + Lanes(A(k, 2)) * x.z(); };
+  return {row(0), row(1), row(2)};
+}
+
 /// The same as ranked_inverse(), lane by lane. Returns by lane the weakest pivot relative to its row's scale, 0 where rows depend
 /// on others.
 template <int N>

@@ -46,10 +46,16 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
   // subtract_rates(), after outward(): subtracts A vdot from x, by row; size, if given, becomes what of each row's terms nothing
   // cancels.
 
-  /// After an inward pass: D and R = -rhs_open of (3), by open group and working column. Of D each pair of columns is told once:
-  /// tell_D(a, r, b, c, value), tell_R(a, r, value).
-  template <class TellD, class TellR>
-  void for_each_open_response(TellD tell_D, TellR tell_R) const;
+  /// A block of D of (3): the answers of open group a's working columns, row by row, to those of b <= a.
+  struct OpenBlock {
+    int a, b, rows, columns;
+    const double* values;
+    int stride;
+    const double* rhs;  // of a
+  };
+  /// After an inward pass: D and R = -rhs_open of (3), tell(block). Of a block on the diagonal the lower half counts.
+  template <class Tell>
+  void for_each_open_response(Tell tell) const;
   /// How large D's diagonal could be for a unit moment, and for a unit force `arm` away from the node of the given open group:
   /// the scale of rank decisions.
   std::pair<double, double> open_scale(int open, double arm) const;
@@ -69,16 +75,12 @@ class LoopElimination : public EliminationPasses<double, Tree, ForceColumns> {
   void find_spinners(const Tree& tree);
 };
 
-template <class TellD, class TellR>
-void LoopElimination::for_each_open_response(TellD tell_D, TellR tell_R) const {
+template <class Tell>
+void LoopElimination::for_each_open_response(Tell tell) const {
   for (const Between& block : between_) {
     const Group &a = groups_[static_cast<std::size_t>(block.a)], &b = groups_[static_cast<std::size_t>(block.b)];
-    const double* const values = &numbers_[static_cast<std::size_t>(block.values)];
-    for (int r = 0; r < a.columns; ++r)
-      for (int c = 0; c < (block.a == block.b ? r + 1 : b.columns); ++c)
-        tell_D(block.a - closed_, r, block.b - closed_, c, values[r * padded(b.columns) + c]);
-    for (int r = 0; block.a == block.b && r < a.columns; ++r)
-      tell_R(block.a - closed_, r, -numbers_[static_cast<std::size_t>(a.rhs + r)]);
+    tell(OpenBlock{block.a - closed_, block.b - closed_, a.columns, b.columns, numbers_.data() + block.values, padded(b.columns),
+                   numbers_.data() + a.rhs});
   }
 }
 

@@ -14,8 +14,7 @@ namespace {
   for (int i = 0; i < n; ++i) {
     if (i == p) continue;
     const double factor = a[i * n + p] * inverse;
-    for (int j = 0; j < n; ++j)
-      if (j != p) a[i * n + j] -= factor * a[p * n + j];
+    for (int j = 0; j < n; ++j) a[i * n + j] -= factor * a[p * n + j];  // that of p, too: a branch would cost more
     a[i * n + p] = factor;
   }
   // With a_pp = -1/d and a_pj = a_jp, the swept block is minus its inverse.

@@ -295,7 +295,7 @@ class ModelModule : public Module, private ModuleEquations {
     return cause.empty() ? trouble : Status{fmt::format("at t = {:.9g} s its motion is not finite: {}", state_.t, cause)};
   }
   /// Where no cause is found, those who asked say what they got.
-  Status finite(const VecX<double>& result) { return result.allFinite() ? Status{} : explained({}); }
+  Status finite(const VecX<double>& result) { return std::isfinite(result.sum()) ? Status{} : explained({}); }
 
   /// With the forces on the ports.
   Status solve_ported() {

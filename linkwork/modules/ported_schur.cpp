@@ -154,15 +154,20 @@ void PortedSchur::apply(const VecX<double>& forces, TreeWork<double>& work) cons
 void PortedSchur::response(PortResponse& response) const {
   response.D.setZero();
   response.R.setZero();
-  loops_.for_each_open_response(
-      [&](int a, int r, int b, int c, double value) {
-        const auto row = 6 * a + order_[static_cast<std::size_t>(a)].component[static_cast<std::size_t>(r)];
-        const auto column = 6 * b + order_[static_cast<std::size_t>(b)].component[static_cast<std::size_t>(c)];
-        response.D(row, column) = response.D(column, row) = value;
-      },
-      [&](int a, int r, double value) {
-        response.R[6 * a + order_[static_cast<std::size_t>(a)].component[static_cast<std::size_t>(r)]] = value;
-      });
+  const Eigen::Index rows = response.D.rows();
+  loops_.for_each_open_response([&](const LoopElimination::OpenBlock& block) {
+    const int *const a = order_[static_cast<std::size_t>(block.a)].component.data(), *const b =
+                                                                                         order_[static_cast<std::size_t>(block.b)]
+                                                                                             .component.data();
+    double *const D = response.D.data() + 6 * (block.a + block.b * rows), *const mirrored =
+                                                                              response.D.data() + 6 * (block.b + block.a * rows);
+    const bool is_diagonal = block.a == block.b;
+    const double* from = block.values;
+    for (int r = 0; r < block.rows; ++r, from += block.stride)
+      for (int c = 0; c < (is_diagonal ? r + 1 : block.columns); ++c)
+        D[a[r] + b[c] * rows] = mirrored[b[c] + a[r] * rows] = from[c];
+    for (int r = 0; is_diagonal && r < block.rows; ++r) response.R[6 * block.a + a[r]] = -block.rhs[r];
+  });
 }
 
 void PortedSchur::jacobian(System& system, MatX<double>& J) {
