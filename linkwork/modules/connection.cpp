@@ -26,8 +26,10 @@ RelativeMotion relative(const Mat3<double>& R_WA, const PortMotion& a, const Por
 /// A frame of a port's body, and how it moves.
 struct SeenFrame {
   SeenFrame(const PortMotion& port, const std::optional<Pose<double>>& in_port, const double* port_xdd)
-      : motion(motion_at(port, in_port)), xdd(port_xdd) {
+      : motion(&port), xdd(port_xdd) {
     if (!in_port) return;
+    own = motion_at(port, in_port);
+    motion = &own;
     r = port.R * in_port->p;
     const V3 wdot = three(port_xdd), a = three(port_xdd ? port_xdd + 3 : nullptr);
     const V3 there = a + wdot.cross(r) + port.w.cross(port.w.cross(r));
@@ -43,8 +45,9 @@ struct SeenFrame {
     wrench.head<3>() += r.cross(f);
   }
 
-  PortMotion motion;
+  const PortMotion* motion;  // the port's or `own`
   const double* xdd;
+  PortMotion own;
   V3 r = V3::Zero();  // from the port's origin
   std::array<double, 6> own_xdd{};
 };
@@ -69,7 +72,7 @@ PortMotion resting(const Pose<double>& frame) { return {frame.R, frame.p, V3::Ze
 void evaluate(const Connection& connection, const PortMotion& port_a, const PortMotion& port_b, const double* xdd_a,
               const double* xdd_b, ConnectionRows& rows) {
   const SeenFrame a_frame(port_a, connection.in_a, xdd_a), b_frame(port_b, connection.in_b, xdd_b);
-  const PortMotion &a = a_frame.motion, &b = b_frame.motion;
+  const PortMotion &a = *a_frame.motion, &b = *b_frame.motion;
   rows.R_WA = a.R * connection.axes;
   const Mat3<double> R_WB = b.R * connection.axes;
   const RelativeMotion m = relative(rows.R_WA, a, b, R_WB, a_frame.xdd, b_frame.xdd);
@@ -101,7 +104,7 @@ void set_reaction(const ConnectionRows& rows, int count, ConnectionResult& resul
 
 SpringForces spring_forces(const SpringLink& spring, const PortMotion& port_a, const PortMotion& port_b) {
   const SeenFrame a_frame(port_a, spring.in_a, nullptr), b_frame(port_b, spring.in_b, nullptr);
-  const PortMotion &a = a_frame.motion, &b = b_frame.motion;
+  const PortMotion &a = *a_frame.motion, &b = *b_frame.motion;
   const RelativeMotion m = relative(a.R, a, b, b.R, nullptr, nullptr);
   const Row row = distance_row(m);
   const double stretch = row.value - spring.length;

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cmath>
 
+#include "linkwork/dynamics/state.h"
 #include "linkwork/linalg/index.h"
 
 namespace linkwork {
 
-Hierarchy::Group::Group(const PlannedGroup& its_plan, std::span<const int> ports_of_members)
-    : GroupElimination(ports_of_members, its_plan.kept), plan(its_plan), motion(plan.ports.size()) {
+Hierarchy::Group::Group(const PlannedGroup& its_plan, std::unique_ptr<ReducedResponse> own,
+                        std::vector<const ReducedResponse*> members)
+    : GroupElimination(std::move(members), its_plan.kept), plan(its_plan), of_module(std::move(own)), motion(plan.ports.size()) {
   F_link = F = VecX<double>::Zero(R.size());
-  Q_up = VecX<double>::Zero(R_up.size());
+  Q_up = VecX<double>::Zero(up.R.size());
 }
 
 Hierarchy::Hierarchy(Workshop& workshop)
@@ -28,10 +30,15 @@ Hierarchy::Hierarchy(Workshop& workshop)
 
 void Hierarchy::make_group(const PlannedGroup& its_plan) {
   const AssemblyPlan& plan = workshop_.plan();
-  std::vector<int> ports_of_members;
-  if (its_plan.solved && its_plan.module >= 0) ports_of_members.push_back(static_cast<int>(its_plan.ports.size()));
-  for (const int child : its_plan.children) ports_of_members.push_back(static_cast<int>(groups_[at(child)].plan.kept.size()));
-  Group& group = groups_.emplace_back(its_plan, ports_of_members);
+  std::unique_ptr<ReducedResponse> of_module;
+  std::vector<const ReducedResponse*> members;
+  const bool is_joined = !its_plan.connections.empty() || !its_plan.springs.empty() || !its_plan.couplings.empty();
+  if (its_plan.solved && its_plan.module >= 0 && (is_joined || its_plan.kept.size() < its_plan.ports.size())) {
+    of_module = std::make_unique<ReducedResponse>(static_cast<int>(its_plan.ports.size()));
+    members.push_back(of_module.get());
+  }
+  for (const int child : its_plan.children) members.push_back(&groups_[at(child)].up);
+  Group& group = groups_.emplace_back(its_plan, std::move(of_module), std::move(members));
   if (!its_plan.solved) return;
   if (its_plan.module >= 0) group.at_work = workshop_.place_of(its_plan.module);
   const auto position = [&](const PortRef& port) {
@@ -61,7 +68,7 @@ void Hierarchy::make_group(const PlannedGroup& its_plan) {
     add_rows(couplings_[at(k)]->row_count());
   }
   group.evaluated.resize(group.joints.size());
-  group.make_room();
+  if (!group.is_module()) group.make_room();
 }
 
 // --- up
@@ -93,29 +100,20 @@ Status Hierarchy::up_from_answers(double t, Level level) {
   return conclusion();
 }
 
-/// Stacks what the members offer.
+/// Takes what the members offer.
 void Hierarchy::take_children(Group& group) {
   if (group.plan.module >= 0) {
     const WorkingModule& from = workshop_.modules()[group.at_work];
     std::ranges::copy(from.motion, group.motion.begin());
-    group.set_response(0, from.response.D);
-    group.R = from.response.R;
-    group.scale = from.response.scale;
-    group.look();
-    return;
+    (group.is_module() ? group.up : *group.of_module).take(from.response);
+    if (group.is_module()) return;
   }
-  Eigen::Index first = 0;
   std::size_t port = 0;
-  for (std::size_t member = 0; member < group.plan.children.size(); ++member) {
-    const Group& child = groups_[at(group.plan.children[member])];
-    const Eigen::Index size = child.R_up.size();
-    group.set_response(static_cast<int>(member), child.D_up);
-    group.R.segment(first, size) = child.R_up;
-    group.scale.segment(first, size) = child.scale_up;
+  for (const int c : group.plan.children) {
+    const Group& child = groups_[at(c)];
     for (const int kept : child.plan.kept) group.motion[port++] = child.motion[at(kept)];
-    first += size;
   }
-  group.look();
+  group.begin();
 }
 
 /// How large a wrench's own response could be.
@@ -131,8 +129,11 @@ void Hierarchy::evaluate_joints(Group& group, Level level) {
     const Connection& connection = plan.connections[at(joint.connection)];
     ConnectionRows& rows = group.evaluated[j];
     const bool dynamic = level == Level::kAcceleration;
-    const PortMotion a = joint.a < 0 ? resting(connection.ground_a) : group.motion[at(joint.a)];
-    const PortMotion b = joint.b < 0 ? resting(connection.ground_b) : group.motion[at(joint.b)];
+    std::array<PortMotion, 2> ground;
+    if (joint.a < 0) ground[0] = resting(connection.ground_a);
+    if (joint.b < 0) ground[1] = resting(connection.ground_b);
+    const PortMotion& a = joint.a < 0 ? ground[0] : group.motion[at(joint.a)];
+    const PortMotion& b = joint.b < 0 ? ground[1] : group.motion[at(joint.b)];
     evaluate(connection, a, b, dynamic && joint.a >= 0 ? &group.R[6 * joint.a] : nullptr,
              dynamic && joint.b >= 0 ? &group.R[6 * joint.b] : nullptr, rows);
     for (int r = 0; r < connection.row_count(); ++r) {
@@ -212,6 +213,7 @@ void Hierarchy::evaluate_couplings(Group& group, Level level) {
 
 void Hierarchy::eliminate(Group& group, Level level) {
   take_children(group);
+  if (group.is_module()) return;
   apply_links(group, level);
   evaluate_joints(group, level);
   evaluate_couplings(group, level);
@@ -224,8 +226,6 @@ void Hierarchy::eliminate(Group& group, Level level) {
 // --- down
 
 void Hierarchy::down() {
-  inconsistency_ = 0.0;
-  inconsistent_ = nullptr;
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
     if (!group->plan.solved) continue;
     find_forces(*group);
@@ -234,16 +234,20 @@ void Hierarchy::down() {
 }
 
 void Hierarchy::find_forces(Group& group) {
-  group.F = group.F_link;
+  if (group.is_module()) {
+    assign_numbers(group.Q_up, workshop_.modules()[group.at_work].Q);
+    return;
+  }
+  assign_numbers(group.F_link, group.F);
   group.go_down(group.Q_up, group.F);
   if (group.plan.module >= 0) {
-    workshop_.modules()[group.at_work].Q = group.F;
+    assign_numbers(group.F, workshop_.modules()[group.at_work].Q);
     return;
   }
   Eigen::Index first = 0;
   for (const int c : group.plan.children) {
     Group& child = groups_[at(c)];
-    child.Q_up = group.F.segment(first, child.Q_up.size());
+    assign_numbers(group.F.data() + first, child.Q_up.size(), child.Q_up);
     first += child.Q_up.size();
   }
 }
@@ -257,7 +261,6 @@ void Hierarchy::find_results(Group& group) {
       const int row = joint.first_row + r;
       result.lambda[at(r)] = group.lambda[row];
       result.dependent[at(r)] = group.dependent[at(row)];
-      look_for_contradiction(group, row, connection.name);
     }
     set_reaction(group.evaluated[j], connection.row_count(), result);
   }
@@ -265,16 +268,31 @@ void Hierarchy::find_results(Group& group) {
     Coupling& coupling = *couplings_[at(between.coupling)];
     coupling.set_result(group.lambda.segment(between.first_row, coupling.row_count()),
                         {group.dependent.data() + between.first_row, at(coupling.row_count())});
-    for (int r = 0; r < coupling.row_count(); ++r) look_for_contradiction(group, between.first_row + r, coupling.plan().name);
   }
 }
 
 /// What counts as dependent is so to an angle of the root of kRankTolerance: of its terms it may ask for that share in vain.
-void Hierarchy::look_for_contradiction(const Group& group, int row, const std::string& whose) {
+Hierarchy::Contradiction Hierarchy::contradiction() const {
   constexpr double kShare = 1e-4;
-  if (!group.dependent[at(row)]) return;
-  const auto [missed, terms] = group.missed(row, group.Q_up);
-  if (missed > kShare * terms && missed > inconsistency_) inconsistency_ = missed, inconsistent_ = &whose;
+  Contradiction worst;
+  for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
+    const auto look = [&](int first_row, int rows, const std::string& whose) {
+      for (int row = first_row; row < first_row + rows; ++row) {
+        if (!group->dependent[at(row)]) continue;
+        const auto [missed, terms] = group->missed(row, group->Q_up);
+        if (missed > kShare * terms && missed > worst.missed) worst = {missed, &whose};
+      }
+    };
+    for (const Joint& joint : group->joints) {
+      const Connection& connection = workshop_.plan().connections[at(joint.connection)];
+      if (group->plan.told) look(joint.first_row, connection.row_count(), connection.name);
+    }
+    for (const Between& between : group->betweens) {
+      const Coupling& coupling = *couplings_[at(between.coupling)];
+      look(between.first_row, coupling.row_count(), coupling.plan().name);
+    }
+  }
+  return worst;
 }
 
 VecX<double> Hierarchy::accelerations(std::size_t coupling) const {

@@ -58,9 +58,13 @@ class Hierarchy {
   /// Of the modules' own rows.
   int inner_rank() const { return inner_rank_; }
   double weakest() const { return weakest_; }
-  /// The largest acceleration that a dependent row asks for in vain, and whose it is; of this rank's groups, after down().
-  double inconsistency() const { return inconsistency_; }
-  const std::string& inconsistent() const { return *inconsistent_; }
+  /// The largest acceleration that a dependent row asks for in vain, and whose it is.
+  struct Contradiction {
+    double missed = 0.0;
+    const std::string* whose = nullptr;
+  };
+  /// Of this rank's groups, after down().
+  Contradiction contradiction() const;
   /// Energy of springs between modules, by spring; known to the ranks that solve its group.
   const std::vector<double>& spring_potentials() const { return spring_potentials_; }
   /// By coupling; null on ranks that do not evaluate it. `is_owner`: this rank is the first to.
@@ -90,9 +94,13 @@ class Hierarchy {
     int first_row;
   };
   struct Group : GroupElimination {
-    Group(const PlannedGroup& its_plan, std::span<const int> ports_of_members);
+    /// own: of a leaf in which something is joined, what its module offers.
+    Group(const PlannedGroup& its_plan, std::unique_ptr<ReducedResponse> own, std::vector<const ReducedResponse*> members);
+    /// A leaf offers what its module does.
+    bool is_module() const { return plan.module >= 0 && !of_module; }
 
     const PlannedGroup& plan;
+    std::unique_ptr<ReducedResponse> of_module;
     std::size_t at_work = 0;  // of a leaf: the place of its module in the workshop
     std::vector<Joint> joints;
     std::vector<Link> links;
@@ -130,7 +138,6 @@ class Hierarchy {
   void evaluate_couplings(Group& group, Level level);
   void find_forces(Group& group);
   void find_results(Group& group);
-  void look_for_contradiction(const Group& group, int row, const std::string& whose);
 
   // Messages (hierarchy_messages.cpp).
   bool is_tree() const { return workshop_.groups().scheme == Scheme::kTree; }
@@ -167,8 +174,6 @@ class Hierarchy {
   std::vector<ConnectionResult> results_;
   double weakest_ = 1.0;
   int total_rank_ = 0, inner_rank_ = 0;
-  double inconsistency_ = 0.0;
-  const std::string* inconsistent_ = nullptr;
   std::vector<double> spring_potentials_;
   std::vector<std::unique_ptr<Coupling>> couplings_;
   std::vector<PortMotion> motion_;  // of a coupling's ports

@@ -153,10 +153,7 @@ double* Hierarchy::pack(const Group& group, double* to) {
     const PortMotion& motion = group.motion[at(kept)];
     put(motion.R), put(motion.p), put(motion.w), put(motion.v);
   }
-  put(group.R_up), put(group.scale_up);
-  for (Eigen::Index j = 0; j < group.D_up.cols(); ++j)
-    for (Eigen::Index i = j; i < group.D_up.rows(); ++i) *to++ = group.D_up(i, j);
-  return to;
+  return group.up.write(to);
 }
 
 const double* Hierarchy::unpack(Group& group, const double* from) {
@@ -168,10 +165,7 @@ const double* Hierarchy::unpack(Group& group, const double* from) {
     PortMotion& motion = group.motion[at(kept)];
     get(motion.R), get(motion.p), get(motion.w), get(motion.v);
   }
-  get(group.R_up), get(group.scale_up);
-  for (Eigen::Index j = 0; j < group.D_up.cols(); ++j)
-    for (Eigen::Index i = j; i < group.D_up.rows(); ++i) group.D_up(i, j) = group.D_up(j, i) = *from++;
-  return from;
+  return group.up.read(from);
 }
 
 // --- one exchange

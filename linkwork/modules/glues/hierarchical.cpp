@@ -57,9 +57,10 @@ Status HierarchicalGlue::project(double t, States& x, bool closely) {
 
 std::string HierarchicalGlue::contradiction() const {
   constexpr double kNoticeable = 1e-6;
-  if (hierarchy_.inconsistency() <= kNoticeable) return {};
+  const auto [missed, whose] = hierarchy_.contradiction();
+  if (missed <= kNoticeable) return {};
   return fmt::format("connection '{}' contradicts the joints it follows from: it asks for an acceleration that differs by {:.3g}",
-                     hierarchy_.inconsistent(), hierarchy_.inconsistency());
+                     *whose, missed);
 }
 
 GlueEntry hierarchical_glue() {
