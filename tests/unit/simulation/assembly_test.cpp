@@ -98,6 +98,17 @@ TEST(Assembly, FindsAStartFromNothing) {
   EXPECT_LT(position_error(model, assemble(model, report)), 1e-10);
 }
 
+/// Dense matrices of all rows and coordinates would take minutes, and gigabytes.
+TEST(Assembly, StartsThousandsOfFloatingBodiesInLinearTime) {
+  const Spec spec = test::library_spec("chain_modules", {{"n", "600"}, {"cells", "5"}});
+  const Model model = build_model(spec);
+  ASSERT_GT(model.bodies.size(), 9000u);
+  const State start = test::start_state(model);
+  System system(model);
+  system.update(start);
+  EXPECT_LE(model.largest_error(system.terms().phi), model.settings.constraint_tolerance);
+}
+
 TEST(Assembly, RefusesAnImpossibleLoopByName) {
   const Model model = test::model_of(four_bar("position = 1", "", "", 10.0));
   AssemblyReport report;
