@@ -1,6 +1,7 @@
 #include "linkwork/integrators/runge_kutta.h"
 
-#include <vector>
+#include <array>
+#include <utility>
 
 #include "linkwork/dynamics/state.h"
 #include "linkwork/integrators/catalog.h"
@@ -13,7 +14,7 @@ namespace {
 /// equation that keeps their length, so the order is the tableau's; the result is brought back to unit length.
 class RungeKutta : public Integrator {
  public:
-  explicit RungeKutta(const Tableau& tableau) : tableau_(tableau), terms_(tableau.b.size()), k_(tableau.b.size() + 1) {}
+  explicit RungeKutta(const Tableau& tableau) : tableau_(tableau), k_(tableau.b.size() + 1) {}
 
   int order() const override { return tableau_.order; }
   bool estimates_error() const override { return !tableau_.error.empty(); }
@@ -56,41 +57,38 @@ class RungeKutta : public Integrator {
   }
 
  private:
-  /// Several numbers at a time, the last of which may be computed twice.
+  /// Several terms at a time: with few coordinates it is the passes that count.
   void combine(const std::vector<double>& weights, std::size_t count, VecX<double>& y) {
-    using Block [[gnu::vector_size(32), gnu::aligned(8)]] = double;
-    constexpr Eigen::Index kBlock = 4;
     const Eigen::Index size = start_.y.size();
     if (y.size() != size) y.resize(size);
+    const double* from = start_.y.data();
+    std::array<double, 4> w{};
+    std::array<const double*, 4> k{};
     std::size_t terms = 0;
-    for (std::size_t j = 0; j < count; ++j)
-      if (weights[j] != 0.0) terms_[terms++] = {h_ * weights[j], k_[j].data()};
-    const Term* const last = terms_.data() + terms;
-    const double* const from = start_.y.data();
-    double* const to = y.data();
-    const auto add_block = [&](Eigen::Index i) {
-      Block sum = *reinterpret_cast<const Block*>(from + i);
-      for (const Term* term = terms_.data(); term != last; ++term)
-        sum += term->weight * *reinterpret_cast<const Block*>(term->rates + i);
-      *reinterpret_cast<Block*>(to + i) = sum;
+    const auto add = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      double* const to = y.data();
+#pragma GCC unroll 1
+      for (Eigen::Index i = 0; i < size; ++i) {
+        double sum = from[i];
+        ((sum += w[I] * k[I][i]), ...);
+        to[i] = sum;
+      }
+      from = to;
+      terms = 0;
     };
-    Eigen::Index i = 0;
-    for (; i + kBlock <= size; i += kBlock) add_block(i);
-    if (i < size && size >= kBlock) return add_block(size - kBlock);
-    for (; i < size; ++i) {
-      double sum = from[i];
-      for (const Term* term = terms_.data(); term != last; ++term) sum += term->weight * term->rates[i];
-      to[i] = sum;
+    for (std::size_t j = 0; j < count; ++j) {
+      if (weights[j] == 0.0) continue;
+      w[terms] = h_ * weights[j];
+      k[terms] = k_[j].data();
+      if (++terms == w.size()) add(std::make_index_sequence<4>());
     }
+    if (terms == 3) add(std::make_index_sequence<3>());
+    if (terms == 2) add(std::make_index_sequence<2>());
+    if (terms == 1) add(std::make_index_sequence<1>());
+    if (from != y.data()) assign_numbers(start_.y, y);
   }
 
-  struct Term {
-    double weight = 0.0;
-    const double* rates = nullptr;
-  };
-
   const Tableau& tableau_;
-  std::vector<Term> terms_;  // of a combination
   DifferentialEquation* equations_ = nullptr;
   std::vector<VecX<double>> k_;  // rates by stage; the last: at the new state
   Moment start_, stage_;
