@@ -244,14 +244,26 @@ void GroupElimination::multiply() {
     for (int j = 0; j < i; ++j) W_[at(i * W_stride_ + j)] = W_[at(j * W_stride_ + i)];
 }
 
-/// Rows that nothing answers to depend on others, whatever these are.
-void GroupElimination::invert() {
+void GroupElimination::invert_by(double scale_of_scales) {
   const std::size_t n = live_.size();
   for (std::size_t i = 0; i < n; ++i) {
     std::copy_n(W_.data() + i * at(W_stride_), n, inverse_.data() + i * n);
-    live_scale_[i] = row_scale[live_[i].row];
+    live_scale_[i] = scale_of_scales * row_scale[live_[i].row];
   }
   rank = ranked_inverse({inverse_.data(), n * n}, static_cast<int>(n), {live_scale_.data(), n}, {live_dependent_.data(), n});
+  rank.weakest *= scale_of_scales;
+}
+
+/// Rows that nothing answers to depend on others, whatever these are.
+void GroupElimination::invert(int& usual_rank) {
+  constexpr double kCanBeTold = 1e-14 / kRankTolerance;
+  const std::size_t n = live_.size();
+  invert_by(1.0);
+  if (rank.rank < usual_rank) {
+    invert_by(kCanBeTold);
+    if (rank.rank != usual_rank) invert_by(1.0);
+  }
+  usual_rank = std::max(usual_rank, rank.rank);
   std::ranges::fill(dependent, char{1});
   for (std::size_t i = 0; i < n; ++i) {
     dependent[at(live_[i].row)] = live_dependent_[i];
@@ -261,11 +273,11 @@ void GroupElimination::invert() {
   }
 }
 
-void GroupElimination::go_up() {
+void GroupElimination::go_up(int& usual_rank) {
   live_.clear();
   if (!rows_.empty()) {
     multiply();
-    invert();
+    invert(usual_rank);
   }
   const auto n = static_cast<int>(live_.size()), vectors = up_stride_ / kColumnsAtATime;
   up.begin(up_components_);

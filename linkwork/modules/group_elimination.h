@@ -39,8 +39,9 @@ class GroupElimination {
 
   /// x += D F.
   void add_response(const VecX<double>& F, VecX<double>& x) const;
-  /// (1), (2).
-  void go_up();
+  /// (1), (2). `usual_rank`, 0 at first, is the largest ever found: where a position is passed that is nearly singular, rows that
+  /// are independent elsewhere are kept as long as they can be told.
+  void go_up(int& usual_rank);
   /// (3): F += E' Q_up + G' lambda.
   void go_down(const VecX<double>& Q_up, VecX<double>& F);
   /// What a dependent row asks for in vain, after go_down(), and the sum of its terms.
@@ -96,7 +97,8 @@ class GroupElimination {
   void list_components();
   void take_rows(Block& block);
   void multiply();
-  void invert();
+  void invert(int& usual_rank);
+  void invert_by(double scale_of_scales);
   double GD(const Live& live, int place) const { return GD_[static_cast<std::size_t>(live.GD + place * live.stride)]; }
 
   std::vector<const ReducedResponse*> offers_;  // by member

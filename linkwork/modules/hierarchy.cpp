@@ -162,6 +162,7 @@ void Hierarchy::evaluate_joints(Group& group, Level level) {
 void Hierarchy::apply_links(Group& group, Level level) {
   if (group.links.empty() && group.betweens.empty()) return;
   group.F_link.setZero();
+  if (correcting_) return;  // they have acted
   for (const Link& link : group.links) {
     const SpringLink& spring = workshop_.plan().springs[at(link.spring)];
     const PortMotion a = link.a < 0 ? resting(spring.ground_a) : group.motion[at(link.a)];
@@ -217,7 +218,8 @@ void Hierarchy::eliminate(Group& group, Level level) {
   apply_links(group, level);
   evaluate_joints(group, level);
   evaluate_couplings(group, level);
-  group.go_up();
+  int by_scale = 0;  // corrections of states leave out what is weak
+  group.go_up(level == Level::kAcceleration ? group.usual_rank : by_scale);
   if (group.rows() == 0) return;
   weakest_ = std::min(weakest_, group.rank.weakest);
   total_rank_ += group.rank.rank;
@@ -233,6 +235,14 @@ void Hierarchy::down() {
   }
 }
 
+Status Hierarchy::correct(double t) {
+  correcting_ = true;
+  const Status status = up_from_answers(t, Level::kAcceleration);
+  if (status.ok()) down();
+  correcting_ = false;
+  return status;
+}
+
 void Hierarchy::find_forces(Group& group) {
   if (group.is_module()) {
     assign_numbers(group.Q_up, workshop_.modules()[group.at_work].Q);
@@ -240,6 +250,10 @@ void Hierarchy::find_forces(Group& group) {
   }
   assign_numbers(group.F_link, group.F);
   group.go_down(group.Q_up, group.F);
+  if (correcting_)
+    group.total_lambda += group.lambda;
+  else
+    group.total_lambda = group.lambda;
   if (group.plan.module >= 0) {
     assign_numbers(group.F, workshop_.modules()[group.at_work].Q);
     return;
@@ -259,14 +273,14 @@ void Hierarchy::find_results(Group& group) {
     ConnectionResult& result = results_[at(joint.connection)];
     for (int r = 0; r < connection.row_count(); ++r) {
       const int row = joint.first_row + r;
-      result.lambda[at(r)] = group.lambda[row];
+      result.lambda[at(r)] = group.total_lambda[row];
       result.dependent[at(r)] = group.dependent[at(row)];
     }
     set_reaction(group.evaluated[j], connection.row_count(), result);
   }
   for (const Between& between : group.betweens) {
     Coupling& coupling = *couplings_[at(between.coupling)];
-    coupling.set_result(group.lambda.segment(between.first_row, coupling.row_count()),
+    coupling.set_result(group.total_lambda.segment(between.first_row, coupling.row_count()),
                         {group.dependent.data() + between.first_row, at(coupling.row_count())});
   }
 }
@@ -293,6 +307,10 @@ Hierarchy::Contradiction Hierarchy::contradiction() const {
     }
   }
   return worst;
+}
+
+void Hierarchy::forget_ranks() {
+  for (Group& group : groups_) group.usual_rank = 0;
 }
 
 VecX<double> Hierarchy::accelerations(std::size_t coupling) const {

@@ -45,10 +45,16 @@ class Hierarchy {
   Status up_from_answers(double t, Level level);
   /// Comes down to the forces on the ports of this rank's modules.
   void down();
+  /// Both again, with answers whose R are the accelerations that those forces caused: what is added to them, so that joints are
+  /// met. Results become those of all forces together.
+  Status correct(double t);
 
   /// The sum of what all modules have, given those of this rank: each group adds up its members, so that the bits do not depend
   /// on who has what. All ranks call it and get it.
   PairOfSums add_up(std::span<const PairOfSums> own);
+
+  /// Rows may have come and gone: ranks are found anew.
+  void forget_ranks();
 
   const AssemblyErrors& errors() const { return errors_; }
   /// By connection; filled in by down() on the rank that tells of it (GroupPlan).
@@ -109,6 +115,8 @@ class Hierarchy {
 
     std::vector<PortMotion> motion;
     VecX<double> F_link, F, Q_up;
+    VecX<double> total_lambda;  // with what was corrected
+    int usual_rank = 0;         // of accelerations
     std::vector<ConnectionRows> evaluated;
     PairOfSums sums{}, ranks{};  // the latter of the joints and of the modules in it
   };
@@ -178,6 +186,7 @@ class Hierarchy {
   std::vector<std::unique_ptr<Coupling>> couplings_;
   std::vector<PortMotion> motion_;  // of a coupling's ports
   double t_ = 0.0;
+  bool correcting_ = false;
 };
 
 }  // namespace linkwork

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "linkwork/coordinates/fully_augmented.h"
@@ -169,6 +170,7 @@ class ModelModule : public Module, private ModuleEquations {
       change_->finish(Q, vdot_);
     } else {
       schur_->finish(system, vdot_, lambda_);
+      if (level == Level::kAcceleration) schur_->settle(system, vdot_, lambda_);
     }
     if (level == Level::kAcceleration) {
       if (switched_->load_count() > 0) switched_->find(lambda_, own_dependent());
@@ -182,6 +184,22 @@ class ModelModule : public Module, private ModuleEquations {
       out.segment(nq(), nv()) -= vdot_;
     }
     return {};
+  }
+
+  std::optional<std::pair<double, double>> masses() const override {
+    double least = std::numeric_limits<double>::infinity(), largest = 0.0;
+    for (const Node& node : model_.tree.nodes)
+      if (const double mass = node.inertia.mass; mass > 0.0) least = std::min(least, mass), largest = std::max(largest, mass);
+    return std::pair{least, largest};
+  }
+
+  void port_accelerations(VecX<double>& xdd) override {
+    System& system = equations_->system();
+    schur_->set_columns(system);
+    schur_->jacobian(system, port_jacobian_);
+    bias_accelerations(system);
+    xdd.noalias() = port_jacobian_ * vdot_;
+    xdd += bias_;
   }
 
   void accept_step(Remarks& remarks) override {
@@ -428,6 +446,7 @@ class ModelModule : public Module, private ModuleEquations {
   State state_;
   std::vector<Twist<double>> twists_;
   VecX<double> vdot_, lambda_, bias_;
+  MatX<double> port_jacobian_;
   Derivative recorded_rates_;
   Recorder recorder_;
   LimitWatch limits_;

@@ -84,6 +84,12 @@ class Module {
   /// at the others it is a state, which is corrected.
   virtual Status advance(Level level, const VecX<double>& Q, VecX<double>& out) = 0;
 
+  /// The least and the largest mass in it, of modules that answer the next question. Where masses differ by decades D loses
+  /// digits: the forces found by it are corrected by how the ports accelerate.
+  virtual std::optional<std::pair<double, double>> masses() const { return {}; }
+  /// How the ports accelerate with the forces of the last advance(), which may then be asked again with others.
+  virtual void port_accelerations(VecX<double>& /*xdd*/) {}
+
   /// Whether it has an input of that name, which then keeps the value; nothing: it is as the module has it again.
   virtual bool set_input(const std::string& /*name*/, std::optional<double> /*value*/) { return false; }
 

@@ -5,28 +5,13 @@
 
 namespace linkwork {
 
-/// What is applied is afterwards as it was, to the last bit.
-template <class Act>
-auto PortedFormulation::with_forces(System& system, const VecX<double>& forces, Act act) {
-  TreeWork<double>& work = system.work();
-  tau_ = work.tau;
-  applied_ = work.applied;
-  const bool any = work.any_applied;
-  ports_.apply(forces, work);
-  const auto result = act();
-  work.tau = tau_;
-  work.applied = applied_;
-  work.any_applied = any;
-  return result;
-}
-
 Status PortedFormulation::solve(System& system, Solution& solution) {
   ports_.set_columns(system);
-  return with_forces(system, ports_.Q, [&] { return inner_->solve(system, solution); });
+  return ports_.with_forces(system, ports_.Q, [&] { return inner_->solve(system, solution); });
 }
 
 void PortedFormulation::complete(System& system, Solution& solution) {
-  with_forces(system, ports_.Q, [&] {
+  ports_.with_forces(system, ports_.Q, [&] {
     inner_->complete(system, solution);
     return 0;
   });
@@ -50,7 +35,7 @@ Status PortedFormulation::respond(System& system, Stabilization& stabilization, 
   const Eigen::Index count = J_.rows();
   forces_ = VecX<double>::Zero(count);
   const auto answer_to = [&](VecX<double>& accelerations) {
-    const Status status = with_forces(system, forces_, [&] {
+    const Status status = ports_.with_forces(system, forces_, [&] {
       const Status solved = inner_->solve(system, solution);
       if (solved.ok()) stabilization.correct(system, solution);
       return solved;

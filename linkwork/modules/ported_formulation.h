@@ -30,15 +30,12 @@ class PortedFormulation : public Formulation {
   Status respond(System& system, Stabilization& stabilization, Solution& solution, PortResponse& response);
 
  private:
-  template <class Act>
-  auto with_forces(System& system, const VecX<double>& forces, Act act);
   void measure(System& system, PortResponse& response);
 
   std::unique_ptr<Formulation> inner_;
   PortedSchur& ports_;
   MatX<double> J_, bounds_, answers_;
-  VecX<double> free_, weights_, forces_, tau_, scale_;
-  std::vector<Wrench<double>> applied_;
+  VecX<double> free_, weights_, forces_, scale_;
 };
 
 }  // namespace linkwork

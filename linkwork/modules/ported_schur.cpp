@@ -84,9 +84,11 @@ PortedSchur::PortedSchur(const Model& model, std::vector<NodeFrame> ports)
       columns_(port_columns(model.tree, ports_, order_)),
       loops_(model.tree, layout_of(model)->groups, nullptr, columns_),
       Q(VecX<double>::Zero(6 * static_cast<int>(ports_.size()))),
-      lambda_(VecX<double>::Zero(model.row_count() + Q.size())) {}
+      lambda_(VecX<double>::Zero(model.row_count() + Q.size())),
+      forces_(model) {}
 
 Status PortedSchur::respond(System& system, Level level) {
+  settled_ = false;
   set_columns(system, false);
   const ConstraintTerms& terms = system.terms();
   TreeWork<double>& work = system.work();
@@ -103,14 +105,26 @@ Status PortedSchur::respond(System& system, Level level) {
 }
 
 void PortedSchur::finish(System& system, VecX<double>& vdot, VecX<double>& lambda) {
+  if (settled_) respond(system, Level::kAcceleration);
   put_in_order(Q, lambda_.data() + lambda_.size() - Q.size());
   loops_.outward(system.tree(), system.work(), vdot, lambda_);
   assign_numbers(lambda_.data(), lambda_.size() - Q.size(), lambda);
 }
 
+void PortedSchur::settle(System& system, VecX<double>& vdot, VecX<double>& lambda) {
+  if (!forces_.is_needed()) return;
+  set_columns(system);
+  with_forces(system, Q, [&] {
+    forces_.settle(system, vdot, lambda);
+    return 0;
+  });
+  settled_ = true;
+}
+
 Status PortedSchur::solve(System& system, Solution& solution) {
   if (Status status = respond(system, Level::kAcceleration); !status.ok()) return status;
   finish(system, solution.vdot, solution.lambda);
+  settle(system, solution.vdot, solution.lambda);
   solution.rank = loops_.rank();
   std::copy_n(loops_.dependent().begin(), solution.dependent.size(), solution.dependent.begin());
   return {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/dynamics/force_balance.h"
 #include "linkwork/dynamics/formulation.h"
 #include "linkwork/dynamics/position_rows.h"
 #include "linkwork/modules/module.h"
@@ -26,6 +27,8 @@ class PortedSchur : public Formulation {
   Status respond(System& system, Level level);
   /// vdot, or the change of positions or velocities, with the forces Q on the ports.
   void finish(System& system, VecX<double>& vdot, VecX<double>& lambda);
+  /// After it, for accelerations: what the recursion loses where masses differ by decades is solved for once more.
+  void settle(System& system, VecX<double>& vdot, VecX<double>& lambda);
   Status solve(System& system, Solution& solution) override;
 
   const LoopElimination& loops() const { return loops_; }
@@ -36,6 +39,20 @@ class PortedSchur : public Formulation {
   void set_columns(const System& system, bool all = true);
   /// Adds forces on the ports to those applied.
   void apply(const VecX<double>& forces, TreeWork<double>& work) const;
+  /// act() with these forces on the ports. What is applied is afterwards as it was, to the last bit.
+  template <class Act>
+  auto with_forces(System& system, const VecX<double>& forces, Act act) {
+    TreeWork<double>& work = system.work();
+    tau_ = work.tau;
+    applied_ = work.applied;
+    const bool any = work.any_applied;
+    apply(forces, work);
+    const auto result = act();
+    work.tau = tau_;
+    work.applied = applied_;
+    work.any_applied = any;
+    return result;
+  }
   /// After respond(): D and R but for what the ports do by themselves.
   void response(PortResponse& response) const;
   /// After it: J, with which the ports move by J v, and bounds of its entries.
@@ -59,6 +76,10 @@ class PortedSchur : public Formulation {
  private:
   VecX<double> lambda_;  // of the closures, then Q in the order of columns
   MatX<double> unordered_;
+  ForceBalance forces_;
+  bool settled_ = false;  // since it last responded: the recursion's inward pass is gone
+  VecX<double> tau_;
+  std::vector<Wrench<double>> applied_;
 };
 
 }  // namespace linkwork

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 #include "linkwork/modules/model_run.h"
 #include "linkwork/simulation/check.h"
@@ -61,6 +62,35 @@ struct Parallelogram {
             "[[closure]]\nname = \"cut\"\ntype = \"{}\"\na = {{ body = \"b\", at = {} }}\nb = {{ body = \"c\", at = {} }}\naxis "
             "= {}\n",
             redundant ? "revolute" : "pin", test::text(coupler), test::text(link), test::text(axis)));
+  }
+
+  /// Its rockers in modules of their own, the coupler with the first, or floating in a third one.
+  Spec in_modules(double end, bool floats) const {
+    Spec result = spec(end);
+    const std::map<std::string, int> module_of{{"a", 0}, {"lever", 0}, {"c", 1}, {"b", floats ? 2 : 0}};
+    for (int m = 0; m < (floats ? 3 : 2); ++m) {
+      ModuleSpec& module = result.modules.emplace_back();
+      module.name = fmt::format("m{}", m);
+    }
+    const auto rename = [&](std::string& name) {
+      if (name != "ground") name = fmt::format("m{}.{}", module_of.at(name), name);
+    };
+    for (BodySpec& body : result.bodies) {
+      body.module = module_of.at(body.name);
+      rename(body.name);
+    }
+    for (JointSpec& joint : result.joints) rename(joint.parent.body), rename(joint.child.body);
+    for (ClosureSpec& closure : result.closures) rename(closure.a.body), rename(closure.b.body);
+    if (floats) {
+      JointSpec& free = result.joints.emplace_back();
+      free.name = "floats";
+      free.type = "free";
+      free.parent.body = "ground";
+      free.child.body = "m2.b";
+      const V3 at = pivot + Eigen::AngleAxisd(angle, axis) * link;
+      free.position = {at.x(), at.y(), at.z(), 1, 0, 0, 0};
+    }
+    return result;
   }
 
   /// Where the links are after some time: they swing as a pendulum, whatever the constraints have come close to.
@@ -124,6 +154,20 @@ TEST(NearlyFlatParallelogram, SwingsThroughItsFlatPositionAsAPendulum) {
     ASSERT_TRUE(run.summary.completed) << run.summary.status;
     const auto column = std::ranges::find(run.columns, "q.ja") - run.columns.begin();
     EXPECT_NEAR(run.rows.back()[static_cast<std::size_t>(column)], p.angle_after(0.1), 1e-8) << trial << ", angle " << p.angle;
+  }
+}
+
+TEST(NearlyFlatParallelogram, SwingsThroughItsFlatPositionInModulesToo) {
+  RandomNumbers r(12);
+  for (int trial = 0; trial < 40; ++trial) {
+    const Parallelogram p = Parallelogram::random(r, std::pow(10.0, r(-3.5, -1.0)) * (r(0.0, 1.0) < 0.5 ? -1.0 : 1.0));
+    for (const bool floats : {false, true}) {
+      Spec spec = p.in_modules(0.1, floats);
+      spec.settings.glue = {"hierarchical", {}, {}};
+      const KeptRun run = run_model(spec);
+      ASSERT_TRUE(run.summary.completed) << trial << ": " << run.summary.status;
+      EXPECT_NEAR(run["q.ja"].back(), p.angle_after(0.1), 1e-8) << trial << ", angle " << p.angle << ", floats " << floats;
+    }
   }
 }
 

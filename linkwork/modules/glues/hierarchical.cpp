@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
+#include "linkwork/linalg/index.h"
 #include "linkwork/modules/glues/catalog.h"
 
 namespace linkwork {
@@ -11,8 +14,44 @@ namespace linkwork {
 /// Where bodies are far from the origin no more can be asked: this share of the whole's size is rounding.
 constexpr double kRoundingOfPositions = 4e-15;
 
+namespace {
+
+/// All ranks come to the same conclusion.
+HierarchicalGlue::Refinement refinement_of(Workshop& workshop) {
+  constexpr double kByDecades = 1e4;  // as in one piece (ForceBalance)
+  constexpr int kNumbers = 3;
+  double least = std::numeric_limits<double>::infinity(), largest = 0.0, unknown = 0.0;
+  for (const WorkingModule& module : workshop.modules()) {
+    const auto own = module.module->masses();
+    if (!own)
+      unknown = 1.0;
+    else
+      least = std::min(least, own->first), largest = std::max(largest, own->second);
+  }
+  Transport& transport = workshop.transport();
+  std::vector<double> numbers(kNumbers * at(transport.size()));
+  std::vector<int> ends;
+  for (int rank = 1; rank <= transport.size(); ++rank) ends.push_back(kNumbers * rank);
+  std::ranges::copy(std::array{least, largest, unknown}, &numbers[kNumbers * at(transport.rank())]);
+  transport.gather(numbers, ends);
+  for (std::size_t k = 0; k < numbers.size(); k += kNumbers) {
+    least = std::min(least, numbers[k]);
+    largest = std::max(largest, numbers[k + 1]);
+    unknown = std::max(unknown, numbers[k + 2]);
+  }
+  const bool is_possible = unknown == 0.0;
+  return {is_possible, is_possible && largest > kByDecades * least};
+}
+
+}  // namespace
+
 HierarchicalGlue::HierarchicalGlue(Workshop& workshop)
-    : Glue(workshop), hierarchy_(workshop), drift_(drift_control(workshop.plan().settings)), loads_(workshop, hierarchy_) {
+    : Glue(workshop),
+      hierarchy_(workshop),
+      drift_(drift_control(workshop.plan().settings)),
+      loads_(workshop, hierarchy_),
+      refinement_(refinement_of(workshop)),
+      Q_(workshop.modules().size()) {
   drift_.good_enough = std::max(drift_.good_enough, kRoundingOfPositions * workshop.plan().length);
   hierarchy_.on_rate = drift_.on_rate;
   hierarchy_.on_phi = drift_.on_phi;
@@ -21,6 +60,24 @@ HierarchicalGlue::HierarchicalGlue(Workshop& workshop)
 Status HierarchicalGlue::solve(double t, const States& x, States& rates) {
   if (Status status = hierarchy_.up(t, x, Level::kAcceleration); !status.ok()) return status;
   hierarchy_.down();
+  workshop_.advance(Level::kAcceleration, rates);
+  constexpr double kWeak = 1e-6;  // pivots below it lose digits that matter
+  constexpr int kRounds = 2;      // each leaves as much of what is missed as was lost
+  const bool refines = refinement_.is_needed || (refinement_.is_possible && hierarchy_.weakest() < kWeak);
+  for (int round = 0; refines && round < kRounds; ++round)
+    if (Status status = refine(t, rates); !status.ok()) return status;
+  return {};
+}
+
+/// Joints miss what W has lost of them; it is solved for once more, by how ports really accelerate.
+Status HierarchicalGlue::refine(double t, States& rates) {
+  for (std::size_t i = 0; i < Q_.size(); ++i) {
+    WorkingModule& module = workshop_.modules()[i];
+    Q_[i] = module.Q;
+    module.module->port_accelerations(module.response.R);
+  }
+  if (Status status = hierarchy_.correct(t); !status.ok()) return status;
+  for (std::size_t i = 0; i < Q_.size(); ++i) workshop_.modules()[i].Q += Q_[i];
   workshop_.advance(Level::kAcceleration, rates);
   return {};
 }

@@ -8,6 +8,11 @@ namespace linkwork {
 /// The joints' forces by elimination through the tree of groups (Hierarchy). Exact.
 class HierarchicalGlue : public Glue {
  public:
+  /// Whether what joints miss can be told by the modules, and whether their masses are so unequal that it must be.
+  struct Refinement {
+    bool is_possible, is_needed;
+  };
+
   explicit HierarchicalGlue(Workshop& workshop);
 
   Status evaluate(double t, States& x, States& rates) override;
@@ -21,7 +26,10 @@ class HierarchicalGlue : public Glue {
   std::string contradiction() const override;
   PairOfSums add_up(std::span<const PairOfSums> own) override { return hierarchy_.add_up(own); }
   Hierarchy* coupled() override { return &hierarchy_; }
-  void modes_changed() override { loads_.lay_out(); }
+  void modes_changed() override {
+    loads_.lay_out();
+    hierarchy_.forget_ranks();
+  }
 
  protected:
   Hierarchy hierarchy_;
@@ -29,9 +37,12 @@ class HierarchicalGlue : public Glue {
 
  private:
   Status solve(double t, const States& x, States& rates);
+  Status refine(double t, States& rates);
 
   FrictionLoads loads_;
-  int times_due_ = 0;  // ends of steps in a row that were, or may have been, moved
+  Refinement refinement_;
+  std::vector<VecX<double>> Q_;  // before a correction, by module
+  int times_due_ = 0;            // ends of steps in a row that were, or may have been, moved
 };
 
 }  // namespace linkwork

@@ -67,7 +67,8 @@ struct TwoMembers {
       EXPECT_NEAR(group.rate_of_R(r), G.row(r) * R, 1e-13);
       group.row_scale[r] = G.row(r).squaredNorm() * 20.0;
     }
-    group.go_up();
+    int usual_rank = 0;
+    group.go_up(usual_rank);
     EXPECT_EQ(group.rank.rank, 8);
 
     const M W = (G * D * G.transpose()).completeOrthogonalDecomposition().pseudoInverse();
