@@ -193,7 +193,7 @@ SavedRun TimeLoop::save() {
 void TimeLoop::restore(const SavedRun& saved) {
   const bool on_grid = saved.grid == first_multiple_after(settings_.step, saved.t + 1e-9 * settings_.step) - 1;
   if (!system_->accepts(saved) || !on_grid || (system_->is_first_rank() && saved.row.size() != system_->columns().size()))
-    throw InputError({}, fmt::format("what was saved is not of the model '{}'", summary_.model));
+    throw InputError({}, "what was saved is not of this model: its states, its time or its columns do not fit");
   called_ = Clock::now();
   wall_before_ = wall_restored_ = saved.wall_seconds;
   started_ = true;

@@ -110,10 +110,19 @@ std::vector<ContactPoint> Contacts::points_in_force() {
   return points;
 }
 
+/// What bounces is without speed at the top of each flight, too, where something else may happen: friction in the same joint
+/// turns round. A flight that is higher than rounding is not over then.
+bool Contacts::rests(std::size_t c) const {
+  constexpr double kFlight = 1e-12;
+  const Contact& contact = now_.model.contacts[c];
+  if (!touches(c) || std::abs(opening(c)) > still(c)) return false;
+  return now_.quiet || is_at_limit(c) || contact.restitution == 0.0 || gap(c) <= kFlight * now_.model.units.row[contact.row];
+}
+
 std::vector<ContactPoint> Contacts::points_at_rest() {
   std::vector<ContactPoint> points;
   for (std::size_t c = 0; c < count(); ++c) {
-    if (!is_closed(c) && !(touches(c) && std::abs(opening(c)) <= still(c))) continue;
+    if (!is_closed(c) && !rests(c)) continue;
     ContactPoint& point = points.emplace_back(ContactPoint{.contact = static_cast<int>(c)});
     point.gives_way = is_closed(c) && is_at_limit(c);
     if (friction_of_[c] >= 0) frictions_.take_part(point, at(friction_of_[c]), false);

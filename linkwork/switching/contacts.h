@@ -56,6 +56,8 @@ class Contacts {
  private:
   bool holds();
   void share_loads();
+  /// Of what is open.
+  bool rests(std::size_t c) const;
 
   Instant& now_;
   Frictions& frictions_;

@@ -385,5 +385,44 @@ TEST(Scale, OfAPushedBlockMakesNoDifference) {
   }
 }
 
+/// A slider falls on its limit. Friction turns round at the top of every flight: an instant without speed, but not the end.
+TEST(Flights, OfJointsWithFrictionAddUpToTheirSum) {
+  test::RandomNumbers r(41);
+  for (int trial = 0; trial < 10; ++trial) {
+    const test::V3 axis = r.direction();
+    const double mass = std::pow(10.0, r(-2.0, 2.0)), g = r(5.0, 15.0), friction = r(0.05, 0.5) * g, height = r(0.05, 0.5),
+                 restitution = r(0.3, 0.8);
+    const double up = g + friction, down = g - friction, slower = restitution * std::sqrt(down / up);
+    const double struck = std::sqrt(2.0 * down * height), first = restitution * struck;
+    const double end = struck / down + first * (1.0 / up + 1.0 / std::sqrt(up * down)) / (1.0 - slower);
+    const Spec spec = test::spec_of(fmt::format(R"toml(
+[settings]
+gravity = {}
+end = {:.17g}
+step = 1e-3
+[[body]]
+name = "slider"
+mass = {:.17g}
+[[joint]]
+name = "x"
+type = "prismatic"
+parent = {{ body = "ground" }}
+child = {{ body = "slider", at = [1, 0, 0] }}
+axis = {}
+position = {:.17g}
+limits = [0, 10]
+restitution = {:.17g}
+dry_friction = {{ kinetic = {:.17g} }}
+)toml",
+                                                test::text(-g * axis), 1.1 * end, mass, test::text(axis), height, restitution,
+                                                mass * friction));
+    const test::RecordedRun run(spec);
+    ASSERT_TRUE(run.summary.completed) << run.summary.status;
+    ASSERT_FALSE(run.summary.events.empty());
+    EXPECT_NEAR(run.summary.events.back().t, end, 4e-6) << trial;
+    EXPECT_NEAR(run.last("q.x"), 0.0, 1e-9) << trial;
+  }
+}
+
 }  // namespace
 }  // namespace linkwork
