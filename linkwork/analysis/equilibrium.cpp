@@ -54,13 +54,13 @@ class Balancing {
   bool solve(bool downhill, int& iterations, double& residual) {
     const int most = downhill ? 300 : 80;
     constexpr double kGood = 1e-12, kGoodEnough = 1e-9, kLongest = 0.5;
-    const int np = motion_.position_count(), nz = motion_.state_count();
     VecX<double> rates = motion_.rates(motion_.origin());
     residual = largest(off(rates));
-    if (np + nz == 0) return true;
+    if (motion_.position_count() + motion_.state_count() == 0) return true;
     for (int i = 0; i < most && residual > kGood * scale(); ++i, ++iterations) {
       const MatX<double> A = state_matrix(motion_);
-      const int nv = motion_.velocity_count();
+      // Where the last change has led, more or less may be free to move.
+      const int np = motion_.position_count(), nv = motion_.velocity_count(), nz = motion_.state_count();
       MatX<double> J(nv + nz, np + nz);
       J << A.block(np, 0, nv, np), A.topRightCorner(np + nv, nz).bottomRows(nv), A.bottomLeftCorner(nz, np),
           A.bottomRightCorner(nz, nz);
@@ -103,7 +103,8 @@ class Balancing {
   bool move(const VecX<double>& change, double growth, VecX<double>& rates, double& residual) {
     const int np = motion_.position_count(), nz = motion_.state_count();
     const double good = 1e-12 * scale();
-    for (double fraction = 1.0; fraction > 1e-4; fraction *= 0.5) try {
+    bool has_moved = false;
+    for (double fraction = 1.0; fraction > 1e-4 && !has_moved; fraction *= 0.5) try {
         VecX<double> x = motion_.origin();
         if (!steady_) x.segment(np, motion_.velocity_count()).setZero();
         x.head(np) += fraction * change.head(np);
@@ -113,6 +114,7 @@ class Balancing {
         if (!(left < growth * residual * (1.0 - 0.1 * fraction)) && left > good) continue;
         State state = motion_.evaluator().state();
         if (!steady_) state.v.setZero();
+        has_moved = true;  // the change does not count from there
         motion_.begin(state, modes_);
         rates = motion_.rates(motion_.origin());
         residual = largest(off(rates));
