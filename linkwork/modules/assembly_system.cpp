@@ -279,13 +279,6 @@ Moment AssemblySystem::begin() const {
 
 Status AssemblySystem::evaluate(Moment& at, VecX<double>& rates) { return evaluate_with(at, rates, false); }
 
-/// As in one piece: near a singular position what drifts within a step is enlarged. Not over a line: that takes journeys.
-Status AssemblySystem::evaluate_stage(Moment& at, VecX<double>& rates) {
-  if (is_nearly_singular() && !plan_.starts_at_ports)
-    if (Status status = project(at); !status.ok()) return status;
-  return evaluate(at, rates);
-}
-
 /// Not where an evaluation must not be made twice, or costs more than a message.
 bool AssemblySystem::settles() const {
   return tableau_ && !entry_.traits.own_steps && !watch_ && !plan_.starts_at_ports && is_plain();

@@ -79,7 +79,6 @@ class AssemblySystem : public MovingSystem, public SettlingSystem, private Diffe
   class Stepping;
 
   Status evaluate(Moment& at, VecX<double>& rates) override;
-  Status evaluate_stage(Moment& at, VecX<double>& rates) override;
   Status project(Moment& at) override;
   void normalize(VecX<double>& y) const override;
   /// What is not finite is named by the module that is asked about it next.
