@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "linkwork/coordinates/dependent_rows.h"
 #include "linkwork/tree/kinematics.h"
 
 namespace linkwork {
@@ -25,7 +26,7 @@ void ManifoldProjection::respond(System& system, const VecX<double>& error, bool
 /// Where masses differ by many decades the mass metric loses rows, and what they ask for.
 bool ManifoldProjection::is_met(System& system, std::span<const ForceColumns> groups, const VecX<double>& error) {
   constexpr double kWeak = 1e-7, kMet = 0.1, kRounding = 1e-4;
-  if (loops_.rank().weakest > kWeak && loops_.rank().rank == system.active_rows()) return true;
+  if (loops_.rank().weakest > kWeak && !has_dependent_rows(loops_, system.active_rows())) return true;
   const Model& model = system.model();
   const double enough = std::max(kMet * model.largest_error(error), kRounding * model.settings.constraint_tolerance);
   missed_ = error;
@@ -112,7 +113,7 @@ void ManifoldProjection::project_velocity(System& system, State& state, double g
 bool ManifoldProjection::answers_to_rates(const System& system) const {
   constexpr double kWeak = 1e-3;
   return metric_ == Metric::kMass && position_rows_.velocity_rows().empty() && loops_.rank().weakest > kWeak &&
-         loops_.rank().rank == system.active_rows();
+         !has_dependent_rows(loops_, system.active_rows());
 }
 
 }  // namespace linkwork

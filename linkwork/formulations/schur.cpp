@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "linkwork/coordinates/loop_elimination.h"
+#include "linkwork/coordinates/dependent_rows.h"
 #include "linkwork/dynamics/force_balance.h"
 #include "linkwork/dynamics/partitioned_solution.h"
 #include "linkwork/dynamics/redundancy.h"
@@ -57,8 +57,9 @@ class Schur : public Formulation {
         return status.ok() || dense.ok() ? dense : status;
       }
     }
-    const bool is_redundant = loops_.rank().rank < system.active_rows();  // digits may be lost where a loop lets nothing move
-    if (loans_.empty() && (forces_.is_needed() || (is_redundant && !forces_balance(system, solution))))
+    // Digits may be lost where a loop lets nothing move.
+    if (loans_.empty() &&
+        (forces_.is_needed() || (has_dependent_rows(loops_, system.active_rows()) && !forces_balance(system, solution))))
       forces_.settle(system, solution.vdot, solution.lambda);
     return {};
   }
@@ -113,7 +114,8 @@ class Schur : public Formulation {
   /// Holds the solution against the rows, where there is reason to, and mends it.
   bool is_solved(System& system, Solution& solution) {
     if (missed_.size() == 0) return true;
-    const bool has_dependent = loops_.rank().rank < system.active_rows(), is_weak = unequal_ || loops_.rank().weakest < kWeak;
+    const bool has_dependent = has_dependent_rows(loops_, system.active_rows()),
+               is_weak = unequal_ || loops_.rank().weakest < kWeak;
     const bool strained = is_strained(system, solution);
     if (!is_weak && !has_dependent && loans_.empty() && !strained) return true;
     TreeWork<double>& work = system.work();
