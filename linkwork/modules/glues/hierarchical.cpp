@@ -61,8 +61,8 @@ Status HierarchicalGlue::solve(double t, const States& x, States& rates) {
   if (Status status = hierarchy_.up(t, x, Level::kAcceleration); !status.ok()) return status;
   hierarchy_.down();
   workshop_.advance(Level::kAcceleration, rates);
-  constexpr double kWeak = 1e-6;  // pivots below it lose digits that matter
-  constexpr int kRounds = 2;      // each leaves as much of what is missed as was lost
+  constexpr double kWeak = 1e-12;  // pivots below it lose digits that matter; those of long chains are small, and lose none
+  constexpr int kRounds = 2;       // each leaves as much of what is missed as was lost
   const bool refines = refinement_.is_needed || (refinement_.is_possible && hierarchy_.weakest() < kWeak);
   for (int round = 0; refines && round < kRounds; ++round)
     if (Status status = refine(t, rates); !status.ok()) return status;
