@@ -6,8 +6,8 @@
 #include <array>
 #include <limits>
 
-#include "linkwork/linalg/index.h"
 #include "linkwork/modules/glues/catalog.h"
+#include "linkwork/transport/rank_tree.h"
 
 namespace linkwork {
 
@@ -19,7 +19,6 @@ namespace {
 /// All ranks come to the same conclusion.
 HierarchicalGlue::Refinement refinement_of(Workshop& workshop) {
   constexpr double kByDecades = 1e4;  // as in one piece (ForceBalance)
-  constexpr int kNumbers = 3;
   double least = std::numeric_limits<double>::infinity(), largest = 0.0, unknown = 0.0;
   for (const WorkingModule& module : workshop.modules()) {
     const auto own = module.module->masses();
@@ -28,17 +27,11 @@ HierarchicalGlue::Refinement refinement_of(Workshop& workshop) {
     else
       least = std::min(least, own->first), largest = std::max(largest, own->second);
   }
-  Transport& transport = workshop.transport();
-  std::vector<double> numbers(kNumbers * at(transport.size()));
-  std::vector<int> ends;
-  for (int rank = 1; rank <= transport.size(); ++rank) ends.push_back(kNumbers * rank);
-  std::ranges::copy(std::array{least, largest, unknown}, &numbers[kNumbers * at(transport.rank())]);
-  transport.gather(numbers, ends);
-  for (std::size_t k = 0; k < numbers.size(); k += kNumbers) {
-    least = std::min(least, numbers[k]);
-    largest = std::max(largest, numbers[k + 1]);
-    unknown = std::max(unknown, numbers[k + 2]);
-  }
+  std::array<double, 3> most{-least, largest, unknown};
+  combine(workshop.transport(), most, [](std::span<double> into, std::span<const double> from) {
+    for (std::size_t k = 0; k < into.size(); ++k) into[k] = std::max(into[k], from[k]);
+  });
+  least = -most[0], largest = most[1], unknown = most[2];
   const bool is_possible = unknown == 0.0;
   return {is_possible, is_possible && largest > kByDecades * least};
 }
