@@ -75,7 +75,9 @@ test("dark where the reader's system is, and where the reader asks for it", asyn
     const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[\d.]+/g).map(Number);
     return (r + g + b) / 3;
   });
-  const films = () => browser.page.locator("figure img:visible").evaluateAll((all) => all.map((film) => film.className).join());
+  // Those that are shown, whether or not they have been fetched yet.
+  const films = () => browser.page.locator("figure img").evaluateAll(
+    (all) => all.filter((film) => getComputedStyle(film).display !== "none").map((film) => film.className).join());
   await browser.page.emulateMedia({ colorScheme: "light" });
   await open("index.html");
   assert.ok((await brightness()) > 200);
